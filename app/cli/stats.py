@@ -42,7 +42,7 @@ def _show(store: ChatStore, options: argparse.Namespace) -> int:
     request = ExportRequest(Scope.TOTALS)
     if options.conversation is not None:
         request = ExportRequest(Scope.CHAT, options.conversation)
-        if store.conversation(options.conversation) is None:
+        if store.title(options.conversation) is None:
             raise StatisticsExportError(
                 f"There is no chat {options.conversation}.", "`paceline stats --answers --json` lists all chats."
             )

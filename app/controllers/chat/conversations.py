@@ -96,14 +96,14 @@ class ConversationController(PartsController):
 
     def select(self, conversation_id: int) -> None:
         self._window.chat_settings.flush()  # save settings typed for the previous chat
-        conversation = self._attempt(lambda: self._store.conversation(conversation_id))
-        if conversation is None:
+        title = self._attempt(lambda: self._store.title(conversation_id))
+        if title is None:
             self.new_chat()
             return
         self._open(conversation_id)
         self._attempt(lambda: self.layers.open(conversation_id))
         self.show_settings()
-        self.show(conversation.title)
+        self.show(title)
         self.unsent.open(conversation_id)
         self.refresh()
 
@@ -113,8 +113,7 @@ class ConversationController(PartsController):
         if conversation_id is None:
             return
         if title is None:
-            conversation = self._attempt(lambda: self._store.conversation(conversation_id))
-            title = conversation.title if conversation else ""
+            title = self._attempt(lambda: self._store.title(conversation_id)) or ""
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
         streaming = views[-1] if views and views[-1].state is MessageState.STREAMING else None
         self.edits.open(conversation_id, [view.id for view in views])
@@ -156,9 +155,9 @@ class ConversationController(PartsController):
         """Set a title that the user typed; an empty title is ignored."""
         if title.strip():
             self._attempt(lambda: self._store.rename_conversation(conversation_id, title.strip()))
-        renamed = self._attempt(lambda: self._store.conversation(conversation_id))
-        if renamed and conversation_id == self._state.chat_id:
-            self._window.name_conversation(renamed.title)
+        renamed = self._attempt(lambda: self._store.title(conversation_id))
+        if renamed is not None and conversation_id == self._state.chat_id:
+            self._window.name_conversation(renamed)
         self.refresh()
 
     def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer, SavedPrompt
 from app.core.storage.chats import conversations
-from app.core.storage.exchange.store_access import insert_chat, read_chat
+from app.core.storage.chats.portable import import_chat, read_chat
 from engine.records import EngineReady, Mode, SamplingParams
 from tests.app.core.storage.exchange.whole import there_and_back
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
@@ -112,7 +112,7 @@ def test_what_a_new_chat_is_given_before_its_first_message_is_its_own(harness: A
     ask(harness, qtbot)
     number = harness.controller.state.chat_id
     assert number is not None
-    assert harness.store.options.read(number) == {"system_prompt": "Here."}
+    assert harness.store.options(number) == {"system_prompt": "Here."}
 
 
 def test_typing_that_has_not_paused_stays_with_its_chat(harness: AppHarness, qtbot: QtBot) -> None:
@@ -154,9 +154,9 @@ def test_mode_and_depth_stay_true_where_older_versions_read_them(harness: AppHar
     assert number is not None
     harness.window.composer.mode_chosen.emit(Mode.SUFFIX)
     harness.window.composer.depth_chosen.emit(4)
-    stored = harness.store.conversation(number)
+    stored = harness.store.options(number)
     assert stored is not None
-    assert (stored.mode, stored.depth) == (Mode.SUFFIX, 4)
+    assert (stored["mode"], stored["depth"]) == ("suffix", 4)
 
 
 def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: AppHarness, qtbot: QtBot) -> None:
@@ -167,16 +167,16 @@ def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: App
     copy = harness.store.library.duplicate(number)
     assert copy is not None
     own = {"temperature": 0.25, "depth": None}
-    assert harness.store.options.read(copy) == own
+    assert harness.store.options(copy) == own
     chat = harness.store.read(lambda db: read_chat(db, number))
     assert chat is not None
     (outside,) = there_and_back(chat)
     assert outside.options == chat.options
     for gone in (number, copy):
         harness.store.write(lambda db, gone=gone: conversations.delete_conversation(db, gone))
-    back = harness.store.write(lambda db: insert_chat(db, outside, harness.store._now()))
+    back = harness.store.write(lambda db: import_chat(db, outside, harness.store._now()))
     assert back is not None
-    assert harness.store.options.read(back) == own
+    assert harness.store.options(back) == own
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '{"temperature": "hot", "x": 1}', "null", "[" * 100_000])

@@ -227,3 +227,24 @@ def call_from_text(text: str | None, status: str) -> StoredCall | None:
         whole("cut") or 0,
         whole("took_ms"),
     )
+
+
+# ---- options of conversations ---------------------------------------------------------------------------------------
+
+MAX_OPTIONS_CHARS = 1_000_000
+
+
+def options_to_text(values: Mapping[str, Any]) -> str:
+    return json.dumps(dict(values), ensure_ascii=False, separators=(",", ":"))
+
+
+def options_from_text(text: object) -> dict[str, Any]:
+    """Decode options. Unreadable options are logged and returned as empty."""
+    if not isinstance(text, str) or not text or len(text) > MAX_OPTIONS_CHARS:
+        return {}
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        log.warning("The options of a conversation could not be read: %s", error)
+        return {}
+    return values if isinstance(values, dict) else {}

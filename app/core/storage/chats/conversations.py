@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from app.core.domain.conversations import ConversationRow
 from app.core.domain.engines import HOST_SEPARATOR, is_local_url
+from app.core.domain.messages import EPOCH
 from app.core.storage.chats import attachments, index
-from engine.records import Mode
 
 log = logging.getLogger(__name__)
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may contain an impossible date
 
 _NEWEST_FIRST = " ORDER BY updated_at DESC, id DESC"
@@ -29,30 +27,20 @@ _IN_A_SECTION_OR_NEW = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """A conversation without its messages."""
-
-    id: int
-    title: str
-    mode: Mode
-    depth: int | None
-
-
 def to_us(moment: datetime) -> int:
     """Microseconds since 1970, exactly."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    return (moment - EPOCH) // timedelta(microseconds=1)
 
 
 def from_us(microseconds: int) -> datetime:
     """The time in UTC, limited to 1970 to 2199."""
-    return _EPOCH + timedelta(microseconds=min(max(microseconds, 0), _LATEST_US))
+    return EPOCH + timedelta(microseconds=min(max(microseconds, 0), _LATEST_US))
 
 
-def insert_conversation(db: sqlite3.Connection, title: str, mode: Mode, depth: int | None, now: datetime) -> int:
+def insert_conversation(db: sqlite3.Connection, title: str, now: datetime) -> int:
     """Insert a conversation; returns its id, which is never reused."""
-    sql = "INSERT INTO conversations (title, created_at, updated_at, mode, depth) VALUES (?, ?, ?, ?, ?)"
-    conversation_id = int(db.execute(sql, (title, to_us(now), to_us(now), mode.value, depth)).lastrowid or 0)
+    sql = "INSERT INTO conversations (title, created_at, updated_at, mode) VALUES (?, ?, ?, '')"
+    conversation_id = int(db.execute(sql, (title, to_us(now), to_us(now))).lastrowid or 0)
     index.add_title(db, conversation_id)
     return conversation_id
 
@@ -114,14 +102,11 @@ def find_latest(db: sqlite3.Connection, wanted: int | None = None) -> int | None
     return int(row[0]) if row else None
 
 
-def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversation | None:
-    """Read one conversation; None if it is gone. A mode that this version of Paceline does not know becomes off."""
-    sql = "SELECT id, title, mode, depth FROM conversations WHERE id = ? AND deleted_at IS NULL"
+def title_of(db: sqlite3.Connection, conversation_id: int) -> str | None:
+    """The title of a conversation; None if it is gone."""
+    sql = "SELECT title FROM conversations WHERE id = ? AND deleted_at IS NULL"
     row = db.execute(sql, (conversation_id,)).fetchone()
-    if row is None:
-        return None
-    mode = Mode.from_value(row[2]) or Mode.OFF
-    return Conversation(row[0], row[1], mode, row[3])
+    return str(row[0]) if row else None
 
 
 def set_updated(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:

@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 from app.core.domain.tree import MessageTree
 from app.core.storage.chats import conversations, messages
 from app.core.storage.chats.writer import DatabaseAccess
-from engine.records import Mode
 
 RETENTION = timedelta(days=30)
 _HAS_TITLE = "title <> ''"  # true for deleted chats; the chat of moved messages has no title
@@ -115,7 +114,7 @@ def _move_to_hidden_chat(
         return None
     tree = messages.read_tree(db, conversation_id)
     moved = (message_id,) if alone else tree.below(message_id)
-    hidden_chat_id = conversations.insert_conversation(db, "", Mode.OFF, None, now)
+    hidden_chat_id = conversations.insert_conversation(db, "", now)
     _mark(db, hidden_chat_id, now)
     _move(db, moved, hidden_chat_id)
     messages.show_instead(db, conversation_id, tree, message_id)

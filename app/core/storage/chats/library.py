@@ -5,26 +5,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from app.core.domain.conversations import FolderRow, SearchHit, one_line
 from app.core.domain.errors import StorageError
-from app.core.storage.chats import attachments, conversations, index, messages, summaries
+from app.core.domain.messages import EPOCH
+from app.core.storage.chats import messages
+from app.core.storage.chats.portable import create_folder, insert_chat, read_chat
 from app.core.storage.chats.writer import DatabaseAccess
 
 NEW_CHAT = 0  # the key for the unsent text of a chat that is not stored yet
-
-_COPY_MESSAGE = """
-    INSERT INTO messages
-        (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
-        target, draft, thinking_ms, drawn, call, call_status)
-    SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
-        created_at, stats, spans, notice, cut, target, draft, thinking_ms, drawn, call,
-        CASE call_status WHEN 'running' THEN 'unknown' WHEN 'waiting' THEN 'stopped' WHEN 'asked' THEN 'stopped'
-        ELSE call_status END
-    FROM messages WHERE id = ?
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +51,7 @@ class ChatLibrary:
 
     def create_folder(self, name: str) -> int:
         """Add a folder at the end; returns its id. The name is reduced to one line."""
-        sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
-        return self._access.write(lambda db: int(db.execute(sql, (one_line(name),)).lastrowid or 0))
+        return self._access.write(lambda db: create_folder(db, one_line(name)))
 
     def rename_folder(self, folder_id: int, name: str) -> None:
         """Rename a folder; an empty name is ignored."""
@@ -207,29 +197,14 @@ def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime, up_to
 
     A streaming answer is copied as an interrupted answer with the text that is already written.
     """
-    source = conversations.read_conversation(db, conversation_id)
-    if source is None:
+    chat = read_chat(db, conversation_id)
+    if chat is None:
         return None
-    copy = conversations.insert_conversation(db, f"{source.title} (copy)", source.mode, source.depth, now)
-    db.execute(
-        "UPDATE conversations SET title_by_user = 1, (folder_id, place, options) = "
-        "(SELECT folder_id, place, options FROM conversations WHERE id = ?) WHERE id = ?",
-        (conversation_id, copy),
-    )
-    links = db.execute(
-        "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id", (conversation_id,)
-    ).fetchall()
     if up_to is not None:
-        path = set(messages.read_tree(db, conversation_id).ancestors(up_to))
-        links = [link for link in links if link[0] in path]
-    new_ids: dict[int | None, int] = {}
-    for message_id, parent_id, _ in links:
-        new_ids[message_id] = int(db.execute(_COPY_MESSAGE, (copy, new_ids.get(parent_id), message_id)).lastrowid or 0)
-        index.add_message(db, new_ids[message_id])
-        attachments.copy(db, message_id, new_ids[message_id])
-        summaries.copy(db, message_id, new_ids[message_id])
-    for message_id, _, shown_child in links:
-        db.execute("UPDATE messages SET shown_child = ? WHERE id = ?", (new_ids.get(shown_child), new_ids[message_id]))
-    root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()[0]
-    db.execute("UPDATE conversations SET shown_root = ? WHERE id = ?", (new_ids.get(root), copy))
+        path = messages.read_tree(db, conversation_id).ancestors(up_to)
+        chat = replace(chat, messages=tuple(message for message in chat.messages if message.id in path))
+    chat = replace(chat, title=f"{chat.title} (copy)", created_at=EPOCH, updated_at=EPOCH)
+    copy = insert_chat(db, chat, now)
+    sql = "UPDATE conversations SET (folder_id, place) = (SELECT folder_id, place FROM conversations WHERE id = ?) "
+    db.execute(f"{sql} WHERE id = ?", (conversation_id, copy))
     return copy

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from datetime import datetime
 from typing import Any
 
-from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.messages import EPOCH, MessageState, MessageView
 from app.core.domain.tree import MessageTree
 from app.core.storage.chats import answer_records, conversations, index, summaries, totals
 from app.core.storage.chats.answers import AnswerSnapshot
@@ -18,6 +18,7 @@ from app.core.storage.chats.codec import (
     call_from_text,
     call_to_text,
     sampling_from_text,
+    sampling_to_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
@@ -27,7 +28,10 @@ from app.core.storage.chats.schema import MESSAGE_ROLE
 from app.core.storage.chats.writer import DatabaseAccess
 
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
-_ALL = f"id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn"
+_COLUMNS = f"""
+    id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn,
+    parent_id, created_at, draft
+"""
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
@@ -89,29 +93,34 @@ def insert_message(
     parent_id: int | None,
     replaces: int | None = None,
 ) -> int:
-    """Insert a message below ``parent_id`` and show it; returns its id.
+    """Insert a message without its attachments below ``parent_id`` and show it; returns its id.
 
     The conversation becomes the last changed one.
     """
-    sql = """
-        INSERT INTO messages (conversation_id, position, role, text, state, created_at, notice, replaces, parent_id,
-            call, call_status)
-        SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM messages WHERE conversation_id = ?
-    """
-    values = (
-        conversation_id,
-        view.role if view.call is None else "system",
-        view.text,
-        view.state.value,
-        conversations.to_us(now),
-        view.notice,
-        replaces,
-        parent_id,
-        call_to_text(view.call),
-        view.call.status.value if view.call else "",
-        conversation_id,
+    values = {
+        "role": view.role if view.call is None else "system",
+        "text": view.text,
+        "state": view.state.value,
+        "created_at": conversations.to_us(view.created_at if view.created_at > EPOCH else now),
+        "stats": stats_to_text(view.stats, keeps_templates=True),
+        "spans": spans_to_text(view.spans) if view.spans else None,
+        "notice": view.notice,
+        "cut": view.cut,
+        "target": view.target,
+        "draft": view.draft,
+        "thinking_ms": view.thinking_ms,
+        "drawn": sampling_to_text(view.drawn),
+        "call": call_to_text(view.call),
+        "call_status": view.call.status.value if view.call else "",
+        "replaces": replaces,
+        "parent_id": parent_id,
+        "conversation_id": conversation_id,
+    }
+    sql = (
+        f"INSERT INTO messages ({', '.join(values)}, position) SELECT {', '.join('?' * len(values))}, "  # noqa: S608
+        "coalesce(max(position), -1) + 1 FROM messages WHERE conversation_id = ?"
     )
-    message_id = int(db.execute(sql, values).lastrowid or 0)
+    message_id = int(db.execute(sql, (*values.values(), conversation_id)).lastrowid or 0)
     index.add_message(db, message_id)
     show_below(db, conversation_id, parent_id, message_id)
     conversations.set_updated(db, conversation_id, now)
@@ -142,9 +151,9 @@ def list_messages(
     """The messages of the shown path, each with the ids of all its versions, without those ``to_discard``."""
     tree = read_tree(db, conversation_id, to_discard)
     versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
-    path = tree.path()
-    found = {row[0]: row for row in _select(db, _ALL, path)}
-    views = (_view(found[number], versions.get(tree.parents[number], ())) for number in path)
+    views = read_messages(db, tree.path())
+    unused: dict[str, Any] = {"parent": None, "created_at": EPOCH, "draft": ""}  # as in a message that was just stored
+    views = (dataclasses.replace(view, versions=versions.get(tree.parents[view.id], ()), **unused) for view in views)
     return with_attachments(db, _with_follows_calls(views))
 
 
@@ -171,9 +180,10 @@ def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView
     return with_attachments(db, views, texts=True)
 
 
-def read_message(db: sqlite3.Connection, message_id: int) -> MessageView | None:
-    """A message; None if it is gone."""
-    return next((_view(row, ()) for row in _select(db, _ALL, (message_id,))), None)
+def read_messages(db: sqlite3.Connection, ids: Sequence[int]) -> Iterator[MessageView]:
+    """The messages in this order, without attachments and summaries; those that are gone are left out."""
+    found = {row[0]: row for row in _select(db, _COLUMNS, ids)}
+    return (_view(found[number]) for number in ids if number in found)
 
 
 def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
@@ -183,22 +193,25 @@ def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterato
         yield from db.execute(f"SELECT {columns} FROM messages WHERE id IN ({marks})", chunk)  # noqa: S608 (our words)
 
 
-def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
-    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn = row
+def _view(row: Sequence[Any]) -> MessageView:
+    number, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, status, drawn, *more = row
+    parent, created, draft = more
     return MessageView(
-        message_id,
+        number,
         role,
         text,
         MessageState(state),
         stats_from_text(stats),
         spans_from_text(spans),
         notice,
-        versions,
-        bool(cut),
+        cut=bool(cut),
         thinking_ms=thinking_ms,
         target=target,
-        call=call_from_text(call, call_status),
+        call=call_from_text(call, status),
         drawn=sampling_from_text(drawn),
+        parent=parent,
+        created_at=conversations.from_us(created),
+        draft=draft,
     )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 # ``position`` is the order of arrival, ``place`` the manual order; ``origin`` identifies an imported chat; ``cut`` is
 # set if the token limit ended an answer; ``deleted_at`` is a deletion that can be undone. ``drawn``: how an answer was
 # sampled, as JSON. Totals outlive their chats. In ``unsent``, 0 is the chat that is not stored yet. ``edits`` has the
-# text in the editor of a sent message.
+# text in the editor of a sent message. ``mode`` and ``depth`` of a conversation are unused: its options have them.
 # Tool calls: ``call`` is a call as JSON, ``call_status`` its status; the text is its result. Such a message is stored
 # with the role 'system', which no other message has. `MESSAGE_ROLE` is the SQL for the role.
 _TABLES = (

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.conversations import ConversationRow, one_line, title_from
@@ -23,12 +24,11 @@ from app.core.storage.chats import answer_records, attachments, conversations, m
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.calls import StoredCalls
 from app.core.storage.chats.chats_file import ChatsFile
-from app.core.storage.chats.conversations import Conversation
+from app.core.storage.chats.codec import options_from_text, options_to_text
 from app.core.storage.chats.deletion import Deletions
 from app.core.storage.chats.library import ChatLibrary, write_unsent
 from app.core.storage.chats.opening import StoreLocation
-from app.core.storage.chats.options import ChatOptions
-from engine.records import Mode, Problem, TokenSpan
+from engine.records import Problem, TokenSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,6 @@ class ChatStore(ChatsFile):
         self.deletions = Deletions(self)
         self.edits = messages.UnsentEdits(self)
         self.library = ChatLibrary(self)
-        self.options = ChatOptions(self)
 
     # ---- conversations ----------------------------------------------------------------------------------------------
 
@@ -78,12 +77,22 @@ class ChatStore(ChatsFile):
         """The ``wanted`` conversation if it is neither deleted nor archived, else the one that changed last."""
         return self.read(lambda db: conversations.find_latest(db, wanted))
 
-    def conversation(self, conversation_id: int) -> Conversation | None:
-        """A conversation; None if it does not exist."""
-        return self.read(lambda db: conversations.read_conversation(db, conversation_id))
+    def title(self, conversation_id: int) -> str | None:
+        """The title of a conversation; None if it does not exist."""
+        return self.read(lambda db: conversations.title_of(db, conversation_id))
 
-    def create_conversation(self, title: str = "", mode: Mode = Mode.OFF, depth: int | None = None) -> int:
-        return self.write(lambda db: conversations.insert_conversation(db, title, mode, depth, self._now()))
+    def create_conversation(self, title: str = "") -> int:
+        return self.write(lambda db: conversations.insert_conversation(db, title, self._now()))
+
+    def options(self, conversation_id: int) -> dict[str, Any]:
+        """The conversation's own settings."""
+        sql = "SELECT options FROM conversations WHERE id = ?"
+        row = self.read(lambda db: db.execute(sql, (conversation_id,)).fetchone())
+        return options_from_text(row[0]) if row else {}
+
+    def set_options(self, conversation_id: int, values: Mapping[str, Any]) -> None:
+        sql, text = "UPDATE conversations SET options = ? WHERE id = ?", options_to_text(values)
+        self.write(lambda db: db.execute(sql, (text, conversation_id)))
 
     def rename_conversation(self, conversation_id: int, title: str) -> None:
         """Set the user's title, reduced to one line; an empty title is ignored."""
@@ -123,8 +132,6 @@ class ChatStore(ChatsFile):
         self,
         conversation_id: int | None,
         text: str,
-        mode: Mode,
-        depth: int | None,
         instead_of: int | None = None,
         changes: AttachmentChanges | None = None,
     ) -> StoredTurn:
@@ -142,7 +149,7 @@ class ChatStore(ChatsFile):
             if instead_of is None:
                 write_unsent(db, conversation_id, "")
             if conversation is None:
-                conversation = conversations.insert_conversation(db, "", mode, depth, self._now())
+                conversation = conversations.insert_conversation(db, "", self._now())
             tree = messages.read_tree(db, conversation)
             path = tree.path() if instead_of is None else _above(tree, instead_of)
             if not text.strip() and (names := attachments.names(db, conversation_id)):
@@ -158,8 +165,7 @@ class ChatStore(ChatsFile):
             for one in changes.found if changes else ():
                 attachments.insert(db, "message_id", question.id, one)
             history = tuple(self._current(view) for view in messages.list_texts(db, (*path, question.id)))
-            stored = conversations.read_conversation(db, conversation)
-            title = stored.title if stored else ""
+            title = conversations.title_of(db, conversation) or ""
             return StoredTurn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER, question.id))
 
         return self._begin(job)
@@ -176,9 +182,9 @@ class ChatStore(ChatsFile):
             if not line:
                 raise _gone_error()
             history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
-            stored = conversations.read_conversation(db, conversation_id)
+            title = conversations.title_of(db, conversation_id) or ""
             answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
-            return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
+            return StoredTurn(conversation_id, title, history, answer)
 
         return self._begin(job)
 
@@ -193,9 +199,9 @@ class ChatStore(ChatsFile):
             above = _above(messages.read_tree(db, conversation_id), instead_of)
             history = tuple(self._current(view) for view in messages.list_texts(db, above))
             parent = above[-1] if above else None
-            stored = conversations.read_conversation(db, conversation_id)
+            title = conversations.title_of(db, conversation_id) or ""
             answer = self._insert(db, conversation_id, _EMPTY_ANSWER, parent, instead_of)
-            return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
+            return StoredTurn(conversation_id, title, history, answer)
 
         return self._begin(job)
 
@@ -214,14 +220,15 @@ class ChatStore(ChatsFile):
         self.retry_write(answer_id)  # otherwise unwritten text would be lost
 
         def job(db: sqlite3.Connection) -> StoredTurn:
-            stored, view = conversations.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
+            title = conversations.title_of(db, conversation_id)
+            view = next(messages.read_messages(db, (answer_id,)), None)
             above = _above(messages.read_tree(db, conversation_id), answer_id)
-            if stored is None or view is None:
+            if title is None or view is None:
                 raise _gone_error()
             view = messages.without_trailing_space(view)
             messages.reopen_answer(db, view)
             growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
-            return StoredTurn(conversation_id, stored.title, messages.list_texts(db, above), growing)
+            return StoredTurn(conversation_id, title, messages.list_texts(db, above), growing)
 
         turn = self.write(job)
         self._answers.begin(answer_id, turn.answer.text, turn.answer.spans)
@@ -280,17 +287,14 @@ class ChatStore(ChatsFile):
         """
 
         def job(db: sqlite3.Connection) -> int | None:
-            view, conversation_id = messages.read_message(db, answer_id), messages.conversation_of(db, answer_id)
+            view = next(messages.read_messages(db, (answer_id,)), None)
+            conversation_id = messages.conversation_of(db, answer_id)
             if view is None or conversation_id is None:
                 return None
             parent = messages.read_tree(db, conversation_id).parents[answer_id]
-            edited = MessageView(0, view.role, split_thinking(view.text).with_answer(view.text, words), notice=notice)
+            text = split_thinking(view.text).with_answer(view.text, words)
+            edited = MessageView(0, view.role, text, notice=notice, thinking_ms=view.thinking_ms, target=view.target)
             stored = self._insert(db, conversation_id, edited, parent)
-            sql = (
-                "UPDATE messages SET (target, thinking_ms) = (SELECT target, thinking_ms FROM messages WHERE id = ?) "
-                "WHERE id = ?"
-            )
-            db.execute(sql, (answer_id, stored.id))
             messages.write_edit(db, answer_id, "")
             return stored.id
 
@@ -341,7 +345,6 @@ _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)
 
 def _rename_after(db: sqlite3.Connection, conversation_id: int, first: int, text: str) -> None:
     """Make a new title from the edited first question, if the old title came from the old question."""
-    stored = conversations.read_conversation(db, conversation_id)
     was = messages.list_texts(db, (first,))
-    if stored is not None and was and stored.title == title_from(was[0].text):
+    if was and conversations.title_of(db, conversation_id) == title_from(was[0].text):
         conversations.set_title(db, conversation_id, title_from(text))

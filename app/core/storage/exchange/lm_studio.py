@@ -15,14 +15,14 @@ from typing import Any
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.errors import ChatsImportError
-from app.core.storage.chats.options import MAX_CHARS, NO_OPTIONS, to_text
+from app.core.domain.messages import MessageView
+from app.core.storage.chats.codec import MAX_OPTIONS_CHARS
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange.pictures import NO_FILES, PictureFiles
 from app.core.storage.exchange.records import (
     MAX_ATTACHMENTS,
     MAX_MESSAGES,
     PICTURE_PLACEHOLDER,
-    PortableChat,
-    PortableMessage,
     clean_text,
     clean_time,
     clean_title,
@@ -49,7 +49,7 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
     Raises:
         ChatsImportError: the conversation is too large.
     """
-    messages: list[PortableMessage] = []
+    messages: list[MessageView] = []
     shown: set[int] = set()
     parent: int | None = None
     for entry in data["messages"]:
@@ -81,29 +81,29 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
     )
 
 
-def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str) -> PortableMessage:
+def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str) -> MessageView:
     if version.get("role") == "user":
-        return PortableMessage(key, parent, "user", text)
+        return MessageView(key, "user", text, parent=parent)
     thought = _text(version, is_thinking=True)
-    return PortableMessage(
+    return MessageView(
         key,
-        parent,
         "assistant",
         clean_text(with_reasoning(text, thought)),
+        parent=parent,
         thinking_ms=_thinking_ms(version) if thought else None,
         target=_model(version),
     )
 
 
-def _options(data: Mapping[str, Any]) -> str:
-    """The chat's options as JSON: the system prompt."""
+def _options(data: Mapping[str, Any]) -> dict[str, str]:
+    """The chat's options: the system prompt."""
     system_prompt, config = data.get("systemPrompt"), data.get("perChatPredictionConfig")
     fields = config.get("fields") if isinstance(config, dict) else None
     for field in fields if isinstance(fields, list) else ():
         if isinstance(field, dict) and field.get("key") == _SYSTEM_PROMPT and field.get("value"):
             system_prompt = field["value"]
     prompt = clean_text(system_prompt).strip()
-    return to_text({"system_prompt": prompt}) if prompt and len(prompt) < MAX_CHARS // 8 else NO_OPTIONS
+    return {"system_prompt": prompt} if prompt and len(prompt) < MAX_OPTIONS_CHARS // 8 else {}
 
 
 def _model(version: Mapping[str, Any]) -> str:

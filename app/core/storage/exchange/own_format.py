@@ -19,11 +19,13 @@ from typing import IO, Any
 from app.core.domain.attachment_errors import FileUnreadableError
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import ChatsImportError
-from app.core.domain.messages import MessageState
+from app.core.domain.messages import EPOCH, MessageState, MessageView
 from app.core.domain.tools.calls import CallStatus, StoredCall, with_final_status
 from app.core.storage.chats.codec import (
+    MAX_OPTIONS_CHARS,
     call_from_text,
     call_to_text,
+    options_to_text,
     sampling_from_text,
     sampling_to_text,
     spans_from_text,
@@ -31,18 +33,15 @@ from app.core.storage.chats.codec import (
     stats_from_text,
     stats_to_text,
 )
-from app.core.storage.chats.options import MAX_CHARS, from_text, to_text
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange.records import (
-    EPOCH,
     LATEST,
     MAX_ATTACHMENTS,
-    PortableChat,
-    PortableMessage,
     clean_title,
     whole_text,
 )
 from app.core.storage.pictures import picture_attachment
-from engine.records import Mode, TokenSpan
+from engine.records import TokenSpan
 from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
@@ -108,9 +107,7 @@ def _chat_to_data(chat: PortableChat) -> dict[str, Any]:
         "title": chat.title,
         "created_at": chat.created_at.isoformat(),
         "updated_at": chat.updated_at.isoformat(),
-        "mode": chat.mode.value,
-        "depth": chat.depth,
-        "options": from_text(chat.options) if chat.options else None,
+        "options": dict(chat.options),
         "pinned": chat.pinned,
         "archived": chat.archived,
         "folder": chat.folder,
@@ -119,10 +116,10 @@ def _chat_to_data(chat: PortableChat) -> dict[str, Any]:
     }
 
 
-def _message_to_data(message: PortableMessage) -> dict[str, Any]:
+def _message_to_data(message: MessageView) -> dict[str, Any]:
     stats = stats_to_text(message.stats)
     return {
-        "key": message.key,
+        "key": message.id,
         "parent": message.parent,
         "role": message.role,
         "text": message.text,
@@ -161,17 +158,14 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
     messages = []
     for entry in raw:
         message = _message_from_data(entry, known)
-        known.add(message.key)
+        known.add(message.id)
         messages.append(message)
     shown = data.get("shown")
-    depth = data.get("depth")
     return PortableChat(
         title=clean_title(data.get("title")),
         messages=tuple(messages),
         created_at=time_from(data.get("created_at")),
         updated_at=time_from(data.get("updated_at")),
-        mode=Mode.from_value(data.get("mode")) or Mode.OFF,
-        depth=depth if _is_count(depth, 1024) else None,
         pinned=data.get("pinned") is True,
         archived=data.get("archived") is True,
         folder=clean_title(data.get("folder")),
@@ -180,7 +174,7 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
     )
 
 
-def _message_from_data(data: object, known: set[int]) -> PortableMessage:
+def _message_from_data(data: object, known: set[int]) -> MessageView:
     if not isinstance(data, dict):
         raise ChatsImportError("An entry in this file is not a valid message.")
     key, parent, role = data.get("key"), data.get("parent"), data.get("role")
@@ -193,8 +187,8 @@ def _message_from_data(data: object, known: set[int]) -> PortableMessage:
         raise ChatsImportError("A message in this file follows one that is missing.")
     text = whole_text(data.get("text"))
     state = MessageState(data["state"]) if data.get("state") in tuple(MessageState) else MessageState.COMPLETE
-    return PortableMessage(
-        key=key,
+    return MessageView(
+        id=key,
         parent=parent,
         role=str(role),
         text=text,
@@ -255,8 +249,8 @@ def to_attachment(data: Mapping[str, Any]) -> Attachment:
     return Attachment(0, name, kind, num_bytes, whole_text(data.get("text")))
 
 
-def _is_count(value: object, limit: int = _MAX_COUNT) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limit
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT
 
 
 def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
@@ -268,10 +262,9 @@ def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
     return spans if fits else ()
 
 
-def _options(data: object) -> str:
-    """The options as JSON; empty if they are missing or too large, so that the chat keeps its mode."""
-    text = to_text(data) if isinstance(data, dict) else ""
-    return text if len(text) <= MAX_CHARS else ""
+def _options(data: object) -> dict[str, Any]:
+    """The options; empty if they are missing or too large."""
+    return data if isinstance(data, dict) and len(options_to_text(data)) <= MAX_OPTIONS_CHARS else {}
 
 
 def time_from(value: object) -> datetime:

@@ -19,7 +19,6 @@ from app.core.storage.chats.store import ChatStore, StoredTurn
 from app.core.storage.exchange.file_names import JSON, MARKDOWN
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from app.core.storage.pictures import THUMBNAIL_PX, PictureCache, picture_attachment
-from engine.records import Mode
 from tests.engine.sandbox.pictures import broken, encoded, sample
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")
@@ -28,7 +27,7 @@ TEXTS = ("one byte", "text", "EPS", "SVG", "HTML")
 
 
 def send(store: ChatStore, text: str, chat: int | None = None) -> StoredTurn:
-    turn = store.begin_turn(chat, text, Mode.OFF, None)
+    turn = store.begin_turn(chat, text)
     store.append(turn.answer.id, "A slope.")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     return turn

@@ -12,7 +12,6 @@ from app.core.domain.conversations import SearchHit
 from app.core.domain.messages import MessageState
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
 
 NOTES = Attachment(0, "notes.md", AttachmentKind.MARKDOWN, 40, "# Trip\n\nThe ferry leaves from Trondheim at nine.\n")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -22,7 +21,7 @@ def send(store: ChatStore, *files: Attachment, words: str = "Look") -> tuple[int
     """Send a question with these files; returns the ids of conversation and question."""
     for file in files:
         store.attachments.add_unsent(None, file)
-    turn = store.begin_turn(None, words, Mode.OFF, None)
+    turn = store.begin_turn(None, words)
     store.append(turn.answer.id, "Yes.")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     return turn.conversation_id, turn.question.id

@@ -13,14 +13,13 @@ from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import AttachmentChanges, ChatStore, StoredTurn
 from app.core.storage.exchange.file_names import JSON, MARKDOWN
 from app.core.storage.exchange.transfer import export_chats, import_chats
-from engine.records import Mode
 
 NOTES = Attachment(0, "notes.md", AttachmentKind.MARKDOWN, 12, "# Notes\n```\nx\n```\n")
 TABLE = Attachment(0, "table.csv", AttachmentKind.CSV, 4, "a,b\n")
 
 
 def send(store: ChatStore, text: str = "What is this?", conversation_id: int | None = None) -> StoredTurn:
-    turn = store.begin_turn(conversation_id, text, Mode.OFF, None)
+    turn = store.begin_turn(conversation_id, text)
     store.append(turn.answer.id, "An answer.")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     return turn
@@ -72,7 +71,7 @@ def test_editing_keeps_them_but_for_those_that_were_removed(store: ChatStore) ->
     store.attachments.add_unsent(None, TABLE)
     turn = send(store)
     gone = store.messages(turn.conversation_id)[0].attachments[0].id
-    edited = store.begin_turn(turn.conversation_id, "Else", Mode.OFF, None, turn.question.id, AttachmentChanges({gone}))
+    edited = store.begin_turn(turn.conversation_id, "Else", turn.question.id, AttachmentChanges({gone}))
     assert [each.name for each in edited.question.attachments] == ["table.csv"]
     store.finish_answer(edited.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.show_message(turn.question.id)

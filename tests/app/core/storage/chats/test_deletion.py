@@ -12,13 +12,12 @@ from app.core.storage.chats.deletion import RETENTION
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore, StoredTurn
 from app.core.storage.exchange.transfer import export_chats, import_chats
-from engine.records import Mode
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 def ask(store: ChatStore, chat: int | None, text: str) -> StoredTurn:
-    turn = store.begin_turn(chat, text, Mode.OFF, None)
+    turn = store.begin_turn(chat, text)
     store.append(turn.answer.id, f"The answer to {text}")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     return turn
@@ -36,7 +35,7 @@ def test_a_marked_chat_is_in_no_list_no_search_and_no_export(store: ChatStore, t
     kept, gone = ask(store, None, "about zebras"), ask(store, None, "about giraffes")
     store.deletions.mark((gone.conversation_id,), NOW)
     assert [row.id for row in store.conversations()] == [kept.conversation_id]
-    assert store.conversation(gone.conversation_id) is None
+    assert store.title(gone.conversation_id) is None
     assert store.latest_conversation() == kept.conversation_id
     assert store.library.search("giraffes").result() == ()
     assert store.library.search("zebras").result()

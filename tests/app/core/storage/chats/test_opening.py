@@ -20,7 +20,6 @@ from app.core.storage.chats.backups import backup_is_due, backups_in, copy_datab
 from app.core.storage.chats.database import connect, version_of
 from app.core.storage.chats.opening import OpenedStore, StoreLocation, open_chats
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -29,7 +28,7 @@ def fill(place: StoreLocation, num_turns: int = 30) -> None:
     store = ChatStore(place, [].append)
     assert store.open() is None
     for number in range(num_turns):
-        turn = store.begin_turn(None, f"question {number}", Mode.OFF, None)
+        turn = store.begin_turn(None, f"question {number}")
         store.append(turn.answer.id, f"answer {number} " * 40)
         store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.close()
@@ -223,7 +222,7 @@ def test_a_folder_that_cannot_be_made_gives_chats_in_memory(tmp_path: Path) -> N
     assert problem is not None
     assert "only until Paceline is closed" in problem.message
     assert not store.is_persistent
-    turn = store.begin_turn(None, "still works", Mode.OFF, None)
+    turn = store.begin_turn(None, "still works")
     assert store.messages(turn.conversation_id)[0].text == "still works"
     store.close()
 

@@ -18,11 +18,10 @@ from app.core.domain.unspaced import spaced
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.search import BEGIN, END, match_words, without_markdown
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
 
 
 def say(store: ChatStore, question: str, answer: str, conversation: int | None = None) -> tuple[int, int]:
-    turn = store.begin_turn(conversation, question, Mode.OFF, None)
+    turn = store.begin_turn(conversation, question)
     store.append(turn.answer.id, answer)
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.conversations()  # waits for pending writes

@@ -39,31 +39,28 @@ def reopen(place: StoreLocation) -> ChatStore:
 
 
 def test_a_turn_is_stored_whole_and_reads_back_after_a_restart(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Name three colours.", Mode.DRAFT, 3)
+    turn = store.begin_turn(None, "Name three colours.")
     store.append(turn.answer.id, "Red, ", SPANS[:2])
     store.append(turn.answer.id, "blue", SPANS[2:])
     finished = store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS, "A line below."))
-    assert store.messages(turn.conversation_id) == (turn.question, finished)
     assert store.close()
     again = reopen(place)
     messages = again.messages(turn.conversation_id)
     assert messages == (turn.question, finished)
     assert (messages[1].text, messages[1].spans, messages[1].stats) == ("Red, blue", SPANS, STATS)
-    conversation = again.conversation(turn.conversation_id)
-    assert conversation is not None
-    assert (conversation.title, conversation.mode, conversation.depth) == ("Name three colours.", Mode.DRAFT, 3)
+    assert again.title(turn.conversation_id) == "Name three colours."
     again.close()
 
 
 def test_an_answer_in_the_making_is_shown_with_all_its_text(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "not yet written", (TokenSpan(15, Source.TARGET),))
     view = store.messages(turn.conversation_id)[-1]
     assert (view.state, view.text) == (MessageState.STREAMING, "not yet written")
 
 
 def test_streamed_text_is_in_the_file_soon(store: ChatStore, place: StoreLocation, tmp_path: Path) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     for index in range(20):
         store.append(turn.answer.id, f"{index} ")
         time.sleep(0.01)
@@ -81,7 +78,7 @@ def test_streamed_text_is_in_the_file_soon(store: ChatStore, place: StoreLocatio
 
 
 def test_streaming_commits_at_most_four_times_a_second(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     before = store.read(lambda db: db.total_changes)
     started = time.monotonic()
     while time.monotonic() - started < 1.0:
@@ -92,7 +89,7 @@ def test_streaming_commits_at_most_four_times_a_second(store: ChatStore) -> None
 
 
 def test_nothing_ticks_while_nothing_is_due(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "text")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.conversations()
@@ -101,7 +98,7 @@ def test_nothing_ticks_while_nothing_is_due(store: ChatStore) -> None:
 
 
 def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "half an ans")
     assert store.close()
     again = reopen(place)
@@ -111,7 +108,7 @@ def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatSt
 
 
 def test_an_answer_given_again_stands_beside_the_old_one(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "old")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
@@ -125,7 +122,7 @@ def test_an_answer_given_again_stands_beside_the_old_one(store: ChatStore) -> No
 
 
 def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "old")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
@@ -135,7 +132,7 @@ def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
 
 
 def test_a_kill_while_answering_again_keeps_both_answers(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "old")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
@@ -185,7 +182,7 @@ def test_pinned_chats_and_those_in_folders_are_listed_with_the_newest(place: Sto
 
 
 def test_deleting_a_conversation_deletes_its_messages_and_streams(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "text")
     store.deletions.delete_permanently([turn.conversation_id])
     store.append(turn.answer.id, " more")
@@ -233,7 +230,7 @@ def test_trouble_is_reported_once_and_so_is_its_end(
     store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.core.storage.chats.answers.RETRY_S", 0.05)
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     page_size = store.read(lambda db: db.execute("PRAGMA page_size").fetchone()[0])
     pages = store.read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
     assert page_size * pages < 1_000_000
@@ -254,21 +251,21 @@ def test_trouble_is_reported_once_and_so_is_its_end(
 
 
 def test_nothing_is_put_beside_a_message_that_is_gone(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Name three colours.", Mode.OFF, None)
+    turn = store.begin_turn(None, "Name three colours.")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     before = store.messages(turn.conversation_id)[:1]
     store.deletions.mark_branch(turn.answer.id, datetime.now(UTC))
     with pytest.raises(StorageError, match="no longer exists"):
         store.begin_answer(turn.conversation_id, turn.answer.id)
     with pytest.raises(StorageError, match="no longer exists"):
-        store.begin_turn(turn.conversation_id, "Or four?", Mode.OFF, None, turn.answer.id)
+        store.begin_turn(turn.conversation_id, "Or four?", turn.answer.id)
     with pytest.raises(StorageError, match="no longer exists"):
         store.continue_answer(turn.conversation_id, turn.answer.id)
     assert store.messages(turn.conversation_id) == before
 
 
 def test_an_answer_that_something_follows_is_not_discarded_with_it(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Name three colours.", Mode.OFF, None)
+    turn = store.begin_turn(None, "Name three colours.")
     store.add_message(turn.conversation_id, "user", "Or four.")
     store.discard_answer(turn.answer.id)
     views = store.messages(turn.conversation_id)
@@ -277,12 +274,12 @@ def test_an_answer_that_something_follows_is_not_discarded_with_it(store: ChatSt
 
 
 def test_a_branched_chat_keeps_text_counters_and_settings(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Name a colour.", Mode.DRAFT, 3)
+    turn = store.begin_turn(None, "Name a colour.")
     store.append(turn.answer.id, "Red.", SPANS)
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS))
-    later = store.begin_turn(turn.conversation_id, "Another.", Mode.DRAFT, 3)
+    later = store.begin_turn(turn.conversation_id, "Another.")
     store.finish_answer(later.answer.id, AnswerEnding(MessageState.COMPLETE, STATS))
-    store.options.write(turn.conversation_id, {"temperature": 0.1}, Mode.DRAFT, 3)
+    store.set_options(turn.conversation_id, {"temperature": 0.1})
     before = store.messages(turn.conversation_id)
     copied = store.library.branch_off(turn.answer.id)
     with pytest.raises(StorageError):
@@ -294,6 +291,6 @@ def test_a_branched_chat_keeps_text_counters_and_settings(store: ChatStore, plac
     assert [(view.text, view.state, view.stats, view.spans) for view in kept] == [
         (view.text, view.state, view.stats, view.spans) for view in before[:2]
     ]
-    assert again.options.read(copied) == {"temperature": 0.1}
+    assert again.options(copied) == {"temperature": 0.1}
     assert {row.id for row in again.conversations()} == {copied, turn.conversation_id}
     again.close()

@@ -151,7 +151,7 @@ def test_a_row_that_cannot_be_read_is_not_shown_and_counted_anew(db: sqlite3.Con
 
 
 def give(store: ChatStore, chat: int, run: RunStats = RUN, *, keep: bool = True) -> int:
-    turn = store.begin_turn(chat, "q", Mode.DRAFT, None)
+    turn = store.begin_turn(chat, "q")
     store.append(turn.answer.id, "a")
     store.finish_answer(
         turn.answer.id, AnswerEnding(MessageState.COMPLETE, run, keep=keep, run=Generation("t", "d", run))
@@ -173,7 +173,7 @@ def test_the_totals_outlive_the_chat(store: ChatStore) -> None:
 
 def test_an_answer_names_its_models_while_it_grows_and_when_it_is_copied(store: ChatStore) -> None:
     chat = store.create_conversation("c")
-    turn = store.begin_turn(chat, "q", Mode.DRAFT, None)
+    turn = store.begin_turn(chat, "q")
     store.set_models(turn.answer.id, "big", "small")
     sql = "SELECT target, draft FROM messages WHERE role = 'assistant'"
     assert store.read(lambda db: db.execute(sql).fetchall()) == [("big", "small")]
@@ -267,7 +267,7 @@ def test_nothing_that_was_counted_is_lost_by_a_kill(tmp_path: Path, least: int) 
 
 
 def test_a_late_note_of_models_does_not_change_an_ended_answer(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "q", Mode.OFF, None)
+    turn = store.begin_turn(None, "q")
     store.set_models(turn.answer.id, "target", "draft")
     run = Generation("target", "", RunStats(mode=Mode.OFF, tokens=3, passes=3))
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, stats=run.stats, run=run))

@@ -15,17 +15,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.domain.errors import ChatsExportError, ChatsImportError
-from app.core.domain.messages import MessageState
+from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.thinking import without_thinking
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.portable import PortableChat, import_chat, read_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange import reading, records
 from app.core.storage.exchange.file_names import JSON, file_name
 from app.core.storage.exchange.markdown import to_markdown
 from app.core.storage.exchange.own_format import chats_of, from_data, to_json
-from app.core.storage.exchange.records import PortableChat, PortableMessage
-from app.core.storage.exchange.store_access import insert_chat, read_chat
 from app.core.storage.exchange.transfer import ImportResult, export_chats, import_chats
 from engine.records import Mode, RunStats, Source, TokenSpan
 from tests.app.core.storage.exchange.whole import read_chats, there_and_back
@@ -38,13 +37,13 @@ STATS = RunStats(
 
 def filled(store: ChatStore) -> int:
     """A chat with a branch, an edited question, statistics, a folder and a pin."""
-    turn = store.begin_turn(None, "Name *three* colours", Mode.DRAFT, 3)
+    turn = store.begin_turn(None, "Name *three* colours")
     store.append(turn.answer.id, "Red", (TokenSpan(2, Source.TARGET), TokenSpan(1, Source.DRAFT)))
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS, "A line.", cut=True))
     other = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(other.id, "Blue")
     store.finish_answer(other.id, AnswerEnding(MessageState.STOPPED))
-    edited = store.begin_turn(turn.conversation_id, "Name two", Mode.OFF, None, instead_of=turn.question.id)
+    edited = store.begin_turn(turn.conversation_id, "Name two", instead_of=turn.question.id)
     store.append(edited.answer.id, "Green")
     store.finish_answer(edited.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.show_message(turn.answer.id)
@@ -60,8 +59,8 @@ def fresh(tmp_path: Path) -> ChatStore:
 
 def words(chat: PortableChat | None) -> object:
     assert chat is not None
-    places = {message.key: place for place, message in enumerate(chat.messages)}
-    tree = [replace(message, key=0, parent=places.get(message.parent or 0)) for message in chat.messages]
+    places = {message.id: place for place, message in enumerate(chat.messages)}
+    tree = [replace(message, id=0, parent=places.get(message.parent or 0)) for message in chat.messages]
     return replace(chat, messages=tuple(tree), shown=frozenset(places[key] for key in chat.shown))
 
 
@@ -331,14 +330,14 @@ def test_any_json_is_read_or_refused(tmp_path: Path, data: object, kind: str) ->
 
 
 def test_a_message_that_never_ended_is_reported_as_interrupted() -> None:
-    chat = PortableChat("t", (PortableMessage(1, None, "assistant", "half", MessageState.STREAMING),))
+    chat = PortableChat("t", (MessageView(1, "assistant", "half", MessageState.STREAMING),))
     assert there_and_back(chat)[0].messages[0].state is MessageState.INTERRUPTED
 
 
 def long_chat(title: str, num_messages: int, text: str = "words") -> PortableChat:
     roles = ("user", "assistant")
     return PortableChat(
-        title, tuple(PortableMessage(i + 1, i or None, roles[i % 2], f"{text} {i}") for i in range(num_messages))
+        title, tuple(MessageView(i + 1, roles[i % 2], f"{text} {i}", parent=i or None) for i in range(num_messages))
     )
 
 
@@ -349,7 +348,7 @@ def test_an_export_of_any_size_can_be_imported(
         monkeypatch.setattr(records, limit, 2)
     monkeypatch.setattr(reading, "MAX_FILE_BYTES", 60_000)  # as if the whole file exceeded memory
     chats = [long_chat(f"chat {number}", 50, "x" * 200) for number in range(5)]
-    store.write(lambda db: [insert_chat(db, chat, datetime.now(UTC)) for chat in chats])
+    store.write(lambda db: [import_chat(db, chat, datetime.now(UTC)) for chat in chats])
     file = tmp_path / "chats.json"
     assert export_chats(store, file, JSON) == 5
     assert file.stat().st_size > 60_000

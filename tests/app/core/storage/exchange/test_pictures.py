@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange import pictures
 from app.core.storage.exchange.file_names import JSON
-from app.core.storage.exchange.records import PortableChat
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from tests.app.core.storage.exchange.test_other_apps import chatgpt, node, text
 from tests.app.core.storage.exchange.whole import read_chats
