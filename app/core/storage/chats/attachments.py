@@ -11,7 +11,7 @@ from typing import Any
 from app.core.domain.attachments import Attachment, AttachmentKind, StoredPicture
 from app.core.domain.messages import MessageView
 from app.core.storage.chats import index
-from app.core.storage.chats.writer import DatabaseAccess
+from app.core.storage.chats.writer import StorePart, stored
 
 NEW_CHAT = 0  # the key for attachments of a chat that is not stored yet
 _CHUNK = 500  # ids in one statement; SQLite allows at least 999
@@ -21,30 +21,20 @@ _WHOLE = f"{_COMMON}, attachments.text, pictures.data"
 _FROM = "FROM attachments LEFT JOIN pictures ON pictures.digest = attachments.picture"
 
 
-class Attachments:
+class Attachments(StorePart):
     """Attachments of unsent messages. The functions below move them to messages, and copy and delete them."""
 
-    def __init__(self, access: DatabaseAccess) -> None:
-        self._access = access
-
-    def add_unsent(self, conversation_id: int | None, attachment: Attachment) -> Attachment:
-        """Store an attachment of an unsent message; returns it with its id, or unchanged if the chat was deleted.
-
-        Raises:
-            StorageError: the change could not be stored.
-        """
-
-        def job(db: sqlite3.Connection) -> Attachment:
-            sql = "SELECT 1 FROM conversations WHERE id = ?"
-            if conversation_id is not None and db.execute(sql, (conversation_id,)).fetchone() is None:
-                return attachment  # the chat was deleted while the file was read
-            return insert(db, "unsent_of", conversation_id or NEW_CHAT, attachment)
-
-        return self._access.write(job)
+    @stored
+    def add_unsent(self, db: sqlite3.Connection, conversation_id: int | None, attachment: Attachment) -> Attachment:
+        """Store an attachment of an unsent message; returns it with its id, or unchanged if the chat was deleted."""
+        sql = "SELECT 1 FROM conversations WHERE id = ?"
+        if conversation_id is not None and db.execute(sql, (conversation_id,)).fetchone() is None:
+            return attachment  # the chat was deleted while the file was read
+        return insert(db, "unsent_of", conversation_id or NEW_CHAT, attachment)
 
     def unsent(self, conversation_id: int | None) -> tuple[Attachment, ...]:
         """The attachments of an unsent message, with their texts."""
-        return self._access.read(lambda db: tuple(_select(db, _WHOLE, "unsent_of", [conversation_id or NEW_CHAT])))
+        return self.access.read(lambda db: tuple(_select(db, _WHOLE, "unsent_of", [conversation_id or NEW_CHAT])))
 
     def remove(self, attachment_id: int) -> Future[Any]:
         """Delete an attachment; does not wait for the disk."""
@@ -53,11 +43,11 @@ class Attachments:
             index.forget_attachment(db, attachment_id)
             db.execute("DELETE FROM attachments WHERE id = ?", (attachment_id,))
 
-        return self._access.post(job)
+        return self.access.post(job)
 
     def read(self, attachment_id: int) -> Attachment | None:
         """An attachment with its text; None if it is deleted."""
-        return self._access.read(lambda db: next(_select(db, _WHOLE, "id", [attachment_id]), None))
+        return self.access.read(lambda db: next(_select(db, _WHOLE, "id", [attachment_id]), None))
 
 
 def insert(db: sqlite3.Connection, owner: str, key: int, attachment: Attachment) -> Attachment:
@@ -122,11 +112,6 @@ def set_of_message(db: sqlite3.Connection, message_id: int, given: Iterable[Atta
     index.forget_attachments_of(db, message_id)
     db.execute("DELETE FROM attachments WHERE message_id = ?", (message_id,))
     return tuple(insert(db, "message_id", message_id, each) for each in given)
-
-
-def of_message(db: sqlite3.Connection, message_id: int) -> tuple[Attachment, ...]:
-    """The attachments of one message, with their texts."""
-    return tuple(_select(db, _WHOLE, "message_id", [message_id]))
 
 
 def _owned(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator[tuple[int, Attachment]]:

@@ -77,7 +77,8 @@ def verify(copied: UnverifiedBackup) -> Path:
         _discard(part)
         raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
     _discard(part)
-    raise BackupError(i18n("The copy {file} differs from the chats file.", file=final.name))
+    difference = i18n("{file} differs from the chats file", file=final.name)
+    raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=difference))
 
 
 def discard_unfinished(folder: Path) -> None:

@@ -25,7 +25,7 @@ from app.core.storage.chats.codec import (
     stats_to_text,
 )
 from app.core.storage.chats.schema import MESSAGE_ROLE
-from app.core.storage.chats.writer import DatabaseAccess
+from app.core.storage.chats.writer import StorePart
 
 _CHUNK = 500  # ids in one statement; SQLite takes at least 999
 _COLUMNS = f"""
@@ -300,15 +300,12 @@ def interrupt_streaming(db: sqlite3.Connection) -> int:
 # ---- edits of sent messages -----------------------------------------------------------------------------------------
 
 
-class UnsentEdits:
+class UnsentEdits(StorePart):
     """Unsent texts in the editors of sent messages: the table `edits`."""
-
-    def __init__(self, access: DatabaseAccess) -> None:
-        self._access = access
 
     def save(self, message_id: int, text: str) -> Future[None]:
         """Store the editor's text, without waiting; empty deletes it."""
-        return self._access.post(lambda db: write_edit(db, message_id, text))
+        return self.access.post(lambda db: write_edit(db, message_id, text))
 
     def of_conversation(self, conversation_id: int) -> dict[int, str]:
         """The editors' texts of a conversation, in all branches, by message."""
@@ -316,7 +313,7 @@ class UnsentEdits:
             "SELECT message_id, edits.text FROM edits JOIN messages ON messages.id = message_id "
             "WHERE conversation_id = ?"
         )
-        return self._access.read(lambda db: {int(key): str(text) for key, text in db.execute(sql, (conversation_id,))})
+        return self.access.read(lambda db: {int(key): str(text) for key, text in db.execute(sql, (conversation_id,))})
 
 
 def write_edit(db: sqlite3.Connection, message_id: int, text: str) -> None:

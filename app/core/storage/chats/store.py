@@ -7,11 +7,12 @@ is reported once.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Concatenate
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.conversations import ConversationRow, one_line, title_from
@@ -28,6 +29,7 @@ from app.core.storage.chats.codec import options_from_text, options_to_text
 from app.core.storage.chats.deletion import Deletions
 from app.core.storage.chats.library import ChatLibrary, write_unsent
 from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.writer import Arguments
 from engine.records import Problem, TokenSpan
 
 
@@ -51,6 +53,20 @@ class AttachmentChanges:
 
     without: Collection[int] = ()
     found: Iterable[Attachment] = ()
+
+
+def _begins_answer(
+    method: Callable[Concatenate[ChatStore, sqlite3.Connection, Arguments], StoredTurn],
+) -> Callable[Concatenate[ChatStore, Arguments], StoredTurn]:
+    """Run a method that stores a turn in a transaction, and track its answer. Callers leave out the connection."""
+
+    @functools.wraps(method)
+    def begin(self: ChatStore, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> StoredTurn:
+        turn = self.write(lambda db: method(self, db, *arguments, **named))
+        self._answers.begin(turn.answer.id, turn.answer.text, turn.answer.spans)
+        return turn
+
+    return begin
 
 
 class ChatStore(ChatsFile):
@@ -128,8 +144,10 @@ class ChatStore(ChatsFile):
 
         return self.write(job)
 
+    @_begins_answer
     def begin_turn(
         self,
+        db: sqlite3.Connection,
         conversation_id: int | None,
         text: str,
         instead_of: int | None = None,
@@ -143,73 +161,46 @@ class ChatStore(ChatsFile):
         Raises:
             StorageError: ``instead_of`` does not exist, or nothing could be stored.
         """
+        conversation = conversation_id
+        if instead_of is None:
+            write_unsent(db, conversation_id, "")
+        if conversation is None:
+            conversation = conversations.insert_conversation(db, "", self._now())
+        tree = messages.read_tree(db, conversation)
+        path = tree.path() if instead_of is None else _line(tree, instead_of)[:-1]
+        if not text.strip() and (names := attachments.names(db, conversation_id)):
+            conversations.title_if_unnamed(db, conversation, title_from(names[0]))
+        if instead_of is not None and not path and text.strip():
+            _rename_after(db, conversation, instead_of, text)
+        question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
+        if instead_of is None:
+            attachments.take_unsent(db, conversation_id, question.id)
+        else:
+            attachments.copy(db, instead_of, question.id, changes.without if changes else ())
+            messages.write_edit(db, instead_of, "")
+        for one in changes.found if changes else ():
+            attachments.insert(db, "message_id", question.id, one)
+        return self._turn(db, conversation, (*path, question.id), _EMPTY_ANSWER)
 
-        def job(db: sqlite3.Connection) -> StoredTurn:
-            conversation = conversation_id
-            if instead_of is None:
-                write_unsent(db, conversation_id, "")
-            if conversation is None:
-                conversation = conversations.insert_conversation(db, "", self._now())
-            tree = messages.read_tree(db, conversation)
-            path = tree.path() if instead_of is None else _above(tree, instead_of)
-            if not text.strip() and (names := attachments.names(db, conversation_id)):
-                conversations.title_if_unnamed(db, conversation, title_from(names[0]))
-            if instead_of is not None and not path and text.strip():
-                _rename_after(db, conversation, instead_of, text)
-            question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
-            if instead_of is None:
-                attachments.take_unsent(db, conversation_id, question.id)
-            else:
-                attachments.copy(db, instead_of, question.id, changes.without if changes else ())
-                messages.write_edit(db, instead_of, "")
-            for one in changes.found if changes else ():
-                attachments.insert(db, "message_id", question.id, one)
-            history = tuple(self._current(view) for view in messages.list_texts(db, (*path, question.id)))
-            title = conversations.title_of(db, conversation) or ""
-            return StoredTurn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER, question.id))
-
-        return self._begin(job)
-
-    def begin_next(self, conversation_id: int, after: int) -> StoredTurn:
+    @_begins_answer
+    def begin_next(self, db: sqlite3.Connection, conversation_id: int, after: int) -> StoredTurn:
         """Store an empty answer below a message, for example the result of a tool.
 
         Raises:
             StorageError: the message does not exist, or nothing could be stored.
         """
+        path = _line(messages.read_tree(db, conversation_id), after)
+        return self._turn(db, conversation_id, path, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True))
 
-        def job(db: sqlite3.Connection) -> StoredTurn:
-            line = messages.read_tree(db, conversation_id).ancestors(after)
-            if not line:
-                raise _gone_error()
-            history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
-            title = conversations.title_of(db, conversation_id) or ""
-            answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
-            return StoredTurn(conversation_id, title, history, answer)
-
-        return self._begin(job)
-
-    def begin_answer(self, conversation_id: int, instead_of: int) -> StoredTurn:
+    @_begins_answer
+    def begin_answer(self, db: sqlite3.Connection, conversation_id: int, instead_of: int) -> StoredTurn:
         """Store an empty answer as another version of ``instead_of``.
 
         Raises:
             StorageError: the message does not exist, or nothing could be stored.
         """
-
-        def job(db: sqlite3.Connection) -> StoredTurn:
-            above = _above(messages.read_tree(db, conversation_id), instead_of)
-            history = tuple(self._current(view) for view in messages.list_texts(db, above))
-            parent = above[-1] if above else None
-            title = conversations.title_of(db, conversation_id) or ""
-            answer = self._insert(db, conversation_id, _EMPTY_ANSWER, parent, instead_of)
-            return StoredTurn(conversation_id, title, history, answer)
-
-        return self._begin(job)
-
-    def _begin(self, job: Callable[[sqlite3.Connection], StoredTurn]) -> StoredTurn:
-        """Run ``job``, which stores a turn, and track its answer."""
-        turn = self.write(job)
-        self._answers.begin(turn.answer.id)
-        return turn
+        path = _line(messages.read_tree(db, conversation_id), instead_of)[:-1]
+        return self._turn(db, conversation_id, path, _EMPTY_ANSWER, instead_of)
 
     def continue_answer(self, conversation_id: int, answer_id: int) -> StoredTurn:
         """Continue an ended answer. Spaces at its end are removed, since tokens begin with the space before a word.
@@ -218,21 +209,16 @@ class ChatStore(ChatsFile):
             StorageError: the answer does not exist or is not completely written yet.
         """
         self.retry_write(answer_id)  # otherwise unwritten text would be lost
+        return self._reopen(conversation_id, answer_id)
 
-        def job(db: sqlite3.Connection) -> StoredTurn:
-            title = conversations.title_of(db, conversation_id)
-            view = next(messages.read_messages(db, (answer_id,)), None)
-            above = _above(messages.read_tree(db, conversation_id), answer_id)
-            if title is None or view is None:
-                raise _gone_error()
-            view = messages.without_trailing_space(view)
-            messages.reopen_answer(db, view)
-            growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
-            return StoredTurn(conversation_id, title, messages.list_texts(db, above), growing)
-
-        turn = self.write(job)
-        self._answers.begin(answer_id, turn.answer.text, turn.answer.spans)
-        return turn
+    @_begins_answer
+    def _reopen(self, db: sqlite3.Connection, conversation_id: int, answer_id: int) -> StoredTurn:
+        above = _line(messages.read_tree(db, conversation_id), answer_id)[:-1]
+        title, view = conversations.title_of(db, conversation_id), next(messages.read_messages(db, (answer_id,)))
+        view = messages.without_trailing_space(view)
+        messages.reopen_answer(db, view)
+        growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
+        return StoredTurn(conversation_id, title or "", messages.list_texts(db, above), growing)
 
     def set_models(self, answer_id: int, target: str, draft: str) -> None:
         """Store the models of an answer without waiting; the end of the answer stores them again."""
@@ -302,6 +288,20 @@ class ChatStore(ChatsFile):
 
     # ---- on the writer's thread -------------------------------------------------------------------------------------
 
+    def _turn(
+        self,
+        db: sqlite3.Connection,
+        conversation_id: int,
+        path: tuple[int, ...],
+        answer: MessageView,
+        replaces: int | None = None,
+    ) -> StoredTurn:
+        """Store an answer below a path, which becomes its history."""
+        history = tuple(self._current(view) for view in messages.list_texts(db, path))
+        title = conversations.title_of(db, conversation_id) or ""
+        answer = self._insert(db, conversation_id, answer, path[-1] if path else None, replaces)
+        return StoredTurn(conversation_id, title, history, answer)
+
     def _insert(
         self,
         db: sqlite3.Connection,
@@ -324,20 +324,16 @@ class ChatStore(ChatsFile):
         return view
 
 
-def _above(tree: MessageTree, message_id: int) -> tuple[int, ...]:
-    """The ancestors of a message.
+def _line(tree: MessageTree, message_id: int) -> tuple[int, ...]:
+    """The messages from the first one to this one.
 
     Raises:
         StorageError: the message does not exist. Without the error its new version would become a first message.
     """
     line = tree.ancestors(message_id)
     if not line:
-        raise _gone_error()
-    return line[:0:-1]
-
-
-def _gone_error() -> StorageError:
-    return StorageError("This message no longer exists.", "Open the chat again.")
+        raise StorageError("This message no longer exists.", "Open the chat again.")
+    return line[::-1]
 
 
 _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)

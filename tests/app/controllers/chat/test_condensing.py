@@ -10,7 +10,6 @@ import pytest
 from app.controllers.chat.context import condensed_messages
 from app.core.domain.messages import MessageState, MessageView
 from app.core.storage.chats import summaries
-from app.core.storage.chats.library import duplicate
 from app.core.storage.chats.messages import delete_branch
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.portable import import_chat, read_chat
@@ -108,7 +107,7 @@ def test_an_answer_that_goes_on_loses_the_summary_that_ended_with_it(store: Chat
 
 def test_a_copy_and_an_export_have_it_too(store: ChatStore) -> None:
     conversation, _ = with_summary(store)
-    copy = store.write(lambda db: duplicate(db, conversation, NOW))
+    copy = store.library.duplicate(conversation)
     assert copy is not None
     assert list(store.read(lambda db: summaries.of_conversation(db, copy)).values()) == ["Told."]
     chat = store.read(lambda db: read_chat(db, conversation))

@@ -128,14 +128,14 @@ def test_one_message_goes_and_what_followed_it_stays(store: ChatStore) -> None:
     ask(store, chat, "three")
     before = texts(store.messages(chat))
     for gone in (second.question.id, second.answer.id):
-        branch = store.deletions.mark_message(gone, NOW)
+        branch = store.deletions.mark_branch(gone, NOW, alone=True)
         assert branch is not None
         at = 2 if gone == second.question.id else 3
         assert texts(store.messages(chat)) == [*before[:at], *before[at + 1 :]]
         assert not any(view.versions for view in store.messages(chat))
         store.deletions.undo_branch_deletion(branch)
         assert texts(store.messages(chat)) == before
-    last = store.deletions.mark_message(second.question.id, NOW)
+    last = store.deletions.mark_branch(second.question.id, NOW, alone=True)
     assert last is not None
     store.deletions.delete_permanently([last.hidden_chat_id])
     assert texts(store.messages(chat)) == [*before[:2], *before[3:]]
@@ -144,7 +144,7 @@ def test_one_message_goes_and_what_followed_it_stays(store: ChatStore) -> None:
 
 def test_the_first_message_can_go_alone(store: ChatStore) -> None:
     turn = ask(store, None, "one")
-    branch = store.deletions.mark_message(turn.question.id, NOW)
+    branch = store.deletions.mark_branch(turn.question.id, NOW, alone=True)
     assert branch is not None
     assert texts(store.messages(turn.conversation_id)) == ["The answer to one"]
     store.deletions.undo_branch_deletion(branch)
@@ -160,7 +160,7 @@ def test_what_followed_a_version_follows_the_other_one(store: ChatStore) -> None
     ask(store, chat, "two")
     before = texts(store.messages(chat))
     assert before == ["one", "Another answer", "two", "The answer to two"]
-    branch = store.deletions.mark_message(other.answer.id, NOW)
+    branch = store.deletions.mark_branch(other.answer.id, NOW, alone=True)
     assert branch is not None
     assert texts(store.messages(chat)) == ["one", "The answer to one", "two", "The answer to two"]
     assert store.messages(chat)[1].versions == ()
@@ -177,7 +177,7 @@ def test_a_version_that_is_followed_already_keeps_what_is_shown_below_it(store: 
     store.append(other.answer.id, "Another answer")
     store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
     ask(store, chat, "below the other")
-    branch = store.deletions.mark_message(other.answer.id, NOW)
+    branch = store.deletions.mark_branch(other.answer.id, NOW, alone=True)
     assert branch is not None
     views = store.messages(chat)
     assert texts(views)[1:3] == ["The answer to one", "below the first"]

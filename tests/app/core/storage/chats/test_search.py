@@ -123,7 +123,7 @@ def test_whatever_is_typed_finds_the_text_that_holds_it(typed: str) -> None:
 def test_a_search_that_was_overtaken_gives_way(store: ChatStore) -> None:
     _, answer = say(store, "q", "zebra")
     go_on = threading.Event()
-    store.library._access.post(lambda _db: go_on.wait(30))  # a slow job before the search
+    store.library.access.post(lambda _db: go_on.wait(30))  # a slow job before the search
     searches = [store.library.search(typed) for typed in ("z", "ze", "zeb")]
     go_on.set()
     *overtaken, last = [search.result(30) for search in searches]
