@@ -67,13 +67,6 @@ def test_what_lies_beside_it_stays_as_it_is(tmp_path: Path) -> None:
     assert (file.read_text(), target.read_text()) == ("newer", "precious")
 
 
-def test_the_longest_name_that_a_file_can_have_is_fine(tmp_path: Path) -> None:
-    file = tmp_path / f"{'n' * 250}.json"
-    with exported_file(file, AppError) as handle:
-        handle.write(b"new")
-    assert file.read_text() == "new"
-
-
 @pytest.mark.skipif(os.name != "posix", reason="the rights of a file are POSIX's")
 def test_who_may_read_a_file_stays_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "chats.json"

@@ -89,16 +89,6 @@ def test_where_it_was_archived_or_is_gone_the_one_that_changed_last_opens(chats:
     assert opened_again() == chats[2]
 
 
-def test_a_chat_that_was_deleted_does_not_come_back(chats: tuple[int, int, int]) -> None:
-    def delete(harness: AppHarness) -> None:
-        harness.window.sidebar.list.chosen.emit(chats[2])
-        harness.window.sidebar.list.delete_requested.emit(chats[2])
-        OpenChat(harness.paths.open_chat_file).keep(chats[2])
-
-    leave_open(delete)
-    assert opened_again() == chats[1]
-
-
 @pytest.mark.parametrize("damaged", [b"", b"seven", b"\xff\xfe", b"-1", b"1.5", b"9" * 63, "²".encode()])
 def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, damaged: bytes) -> None:
     file = tmp_path / "open-chat"
@@ -143,13 +133,6 @@ def test_an_old_chat_that_was_open_is_in_the_list_at_once(qtbot: QtBot, many: li
     assert current(harness) == many[0]
     assert listed(harness) == many[::-1]
     assert harness.window.sidebar.list.currentIndex().data() == "chat 0"
-    harness.close()
-
-
-def test_whatever_changes_the_list_before_brings_all_of_it(qtbot: QtBot, many: list[int]) -> None:
-    harness = open_app()
-    harness.window.sidebar.list.rename_requested.emit(many[1], "another")
-    assert listed(harness) == many[::-1]
     harness.close()
 
 

@@ -55,23 +55,6 @@ def test_calls_are_messages_below_their_answer(store: ChatStore, place: StoreLoc
     again.close()
 
 
-@pytest.mark.parametrize(
-    ("status", "settled"),
-    [(CallStatus.RUNNING, CallStatus.UNKNOWN), (CallStatus.ASKED, CallStatus.STOPPED), (CallStatus.DONE,) * 2],
-)
-def test_a_call_that_nobody_waits_for_any_more_says_so(
-    store: ChatStore, place: StoreLocation, status: CallStatus, settled: CallStatus
-) -> None:
-    chat, (only,) = asked(store, calls=(SUM,))
-    store.calls.change(only, replace(SUM, status=status), "2" if status is CallStatus.DONE else "")
-    store.close()
-    again = ChatStore(place, [].append)
-    again.open()
-    call = again.messages(chat)[-1].call
-    assert call == replace(SUM, status=settled)
-    again.close()
-
-
 def test_the_model_is_sent_calls_and_results_of_each_answer(store: ChatStore) -> None:
     chat, (first, second) = asked(store)  # an answer without text besides its calls
     store.calls.change(first, replace(CLOCK, status=CallStatus.DONE), "Noon.")

@@ -8,10 +8,9 @@ import pytest
 
 from app.core.domain.conversations import ConversationRow, FolderRow
 from app.core.domain.errors import StorageError
-from app.core.domain.messages import MessageState
-from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
+from tests.app.core.storage.chats.turns import answer_again, ask
 
 
 def again(store: ChatStore, place: StoreLocation) -> ChatStore:
@@ -102,12 +101,8 @@ def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place:
 
 
 def test_a_copy_has_all_branches_and_lives_on_its_own(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello")
-    store.append(turn.answer.id, "first")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
-    other = store.begin_answer(turn.conversation_id, turn.answer.id).answer
-    store.append(other.id, "second")
-    store.finish_answer(other.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, None, "Hello", "first")
+    answer_again(store, turn, "second")
     store.show_message(turn.answer.id)
     copy = store.library.duplicate(turn.conversation_id)
     source, copied = store.messages(turn.conversation_id), store.messages(copy)

@@ -12,7 +12,6 @@ import pytest
 
 from app.core.domain.errors import StorageError
 from app.core.domain.messages import MessageState
-from app.core.storage.chats import database
 from app.core.storage.chats.answers import FLUSH_S, AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
@@ -25,17 +24,13 @@ SPANS = (
     TokenSpan(0, Source.DRAFT),
     TokenSpan(3, Source.BONUS),
 )
+from tests.app.core.storage.chats.turns import ask, reopen
+
 STATS = RunStats(
     mode=Mode.DRAFT, depth=3, tokens=4, passes=2, proposed=3, accepted=2, proposed_by_depth=(2, 1),
     accepted_by_depth=(1, 1), provenance={Source.TARGET: 1, Source.DRAFT: 2, Source.BONUS: 1}, decode_s=0.25,
     time_to_first_token_s=0.01, decisions=("depth 3: pays",),
 )  # fmt: skip
-
-
-def reopen(place: StoreLocation) -> ChatStore:
-    store = ChatStore(place, [].append)
-    assert store.open() is None
-    return store
 
 
 def test_a_turn_is_stored_whole_and_reads_back_after_a_restart(store: ChatStore, place: StoreLocation) -> None:
@@ -88,15 +83,6 @@ def test_streaming_commits_at_most_four_times_a_second(store: ChatStore) -> None
     assert 1 <= num_commits <= 2 + 4 * (time.monotonic() - started)
 
 
-def test_nothing_ticks_while_nothing_is_due(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello")
-    store.append(turn.answer.id, "text")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
-    store.conversations()
-    assert store._answers.wait_s() is None
-    assert store._answers.num_unwritten == 0
-
-
 def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatStore, place: StoreLocation) -> None:
     turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "half an ans")
@@ -108,9 +94,7 @@ def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatSt
 
 
 def test_an_answer_given_again_stands_beside_the_old_one(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello")
-    store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, None, "Hello", "old")
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     assert [view.id for view in store.messages(turn.conversation_id)] == [turn.question.id, new.id]
     store.append(new.id, "new")
@@ -122,9 +106,7 @@ def test_an_answer_given_again_stands_beside_the_old_one(store: ChatStore) -> No
 
 
 def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello")
-    store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, None, "Hello", "old")
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(new.id, "begun")
     store.discard_answer(new.id)
@@ -132,9 +114,7 @@ def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
 
 
 def test_a_kill_while_answering_again_keeps_both_answers(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Hello")
-    store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, None, "Hello", "old")
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(new.id, "half a new one")
     store.close()
@@ -207,23 +187,6 @@ def test_a_closed_store_says_so(place: StoreLocation) -> None:
     assert store.close()
     with pytest.raises(StorageError, match="closed"):
         store.conversations()
-
-
-def test_a_second_store_on_the_same_file_is_refused_and_goes_on_in_memory(
-    store: ChatStore, place: StoreLocation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.add_message(store.create_conversation(), "user", "mine")
-    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
-    second = ChatStore(place, [].append)
-    problem = second.open()
-    assert problem is not None
-    assert problem.title == "The chats are in use"
-    assert not second.is_persistent
-    assert len(second.conversations()) == 1, "what is stored can be read"
-    second.add_message(second.create_conversation(), "user", "kept in memory")
-    assert len(second.conversations()) == 2
-    second.close()
-    assert len(store.conversations()) == 1
 
 
 def test_trouble_is_reported_once_and_so_is_its_end(

@@ -18,6 +18,7 @@ from app.core.storage.chats.totals import read_totals
 from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.transfer import export_chats
 from engine.records import Mode, Problem, RunStats
+from tests.app.core.storage.chats.turns import answer_again, ask
 from tests.waiting import wait_for
 
 WHOLE = "Written, and not written"
@@ -89,12 +90,8 @@ def test_an_answer_that_is_yet_to_go_is_not_seen(
     store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Regenerating on a full disk without an answer shows the previous answer at once."""
-    first = store.begin_turn(None, "first")
-    store.append(first.answer.id, "answer")
-    store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))
-    other = store.begin_answer(first.conversation_id, first.answer.id)
-    store.append(other.answer.id, "other")
-    store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
+    first = ask(store, None, "first", "answer")
+    answer_again(store, first, "other")
     before = store.show_message(first.answer.id) and store.messages(first.conversation_id)
     again = store.begin_answer(first.conversation_id, first.answer.id)
     with monkeypatch.context() as full:
@@ -111,9 +108,7 @@ def test_what_is_asked_below_an_answer_that_is_yet_to_go_stays(
     store: ChatStore, place: StoreLocation, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An empty answer is deleted with everything below it; on a full disk later."""
-    first = store.begin_turn(None, "first")
-    store.append(first.answer.id, "answer")
-    store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))
+    first = ask(store, None, "first", "answer")
     again = store.begin_answer(first.conversation_id, first.answer.id)
     with monkeypatch.context() as full:
         full.setattr("app.core.storage.chats.answers.RETRY_S", 60.0)

@@ -22,11 +22,12 @@ from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.portable import PortableChat, import_chat, read_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange import reading, records
-from app.core.storage.exchange.file_names import JSON, file_name
+from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.markdown import to_markdown
 from app.core.storage.exchange.own_format import chats_of, from_data, to_json
 from app.core.storage.exchange.transfer import ImportResult, export_chats, import_chats
 from engine.records import Mode, RunStats, Source, TokenSpan
+from tests.app.core.storage.chats.turns import answer_again, ask
 from tests.app.core.storage.exchange.whole import read_chats, there_and_back
 
 STATS = RunStats(
@@ -40,12 +41,8 @@ def filled(store: ChatStore) -> int:
     turn = store.begin_turn(None, "Name *three* colours")
     store.append(turn.answer.id, "Red", (TokenSpan(2, Source.TARGET), TokenSpan(1, Source.DRAFT)))
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS, "A line.", cut=True))
-    other = store.begin_answer(turn.conversation_id, turn.answer.id).answer
-    store.append(other.id, "Blue")
-    store.finish_answer(other.id, AnswerEnding(MessageState.STOPPED))
-    edited = store.begin_turn(turn.conversation_id, "Name two", instead_of=turn.question.id)
-    store.append(edited.answer.id, "Green")
-    store.finish_answer(edited.answer.id, AnswerEnding(MessageState.COMPLETE))
+    answer_again(store, turn, "Blue")
+    ask(store, turn.conversation_id, "Name two", "Green", instead_of=turn.question.id)
     store.show_message(turn.answer.id)
     store.library.move_to_folder(turn.conversation_id, store.library.create_folder("Work"))
     return turn.conversation_id
@@ -118,12 +115,6 @@ def test_export_failures_are_sentences_and_leave_the_old_file(store: ChatStore, 
     with pytest.raises(ChatsExportError, match="cannot be written"):
         export_chats(store, tmp_path / "missing" / "out.json", "json")
     assert list(tmp_path.glob("*.part")) == []
-
-
-def test_file_names_work_everywhere() -> None:
-    assert file_name('a/b\\c: "d"?', "md") == "a b c d.md"
-    assert file_name(" ... ", "md") == "Chat.md"
-    assert len(file_name("x" * 500, "json")) < 100
 
 
 def node(
@@ -242,11 +233,6 @@ def test_a_bad_file_is_one_sentence_and_takes_nothing_in(store: ChatStore, tmp_p
         import_chats(store, file)
     assert len(caught.value.message) < 200
     assert store.conversations() == ()
-
-
-def test_a_missing_file_is_one_sentence(store: ChatStore, tmp_path: Path) -> None:
-    with pytest.raises(ChatsImportError):
-        import_chats(store, tmp_path / "missing.json")
 
 
 def test_sizes_are_bounded_packed_or_not(store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
