@@ -28,8 +28,8 @@ class Sums:
     """Counters of ``num_answers`` answers. The percentiles in ``stats`` are computed from interval counts.
 
     For answers with a known cost of plain decoding, ``compared_s`` is their time without the draft model's
-    prompt processing, ``reading_s`` the draft model's prompt processing time, ``compared_tokens`` their tokens (0 in
-    sums of older versions), and ``plain_s`` the time that plain decoding would have taken.
+    prompt processing, ``reading_s`` the draft model's prompt processing time, ``compared_tokens`` their tokens,
+    and ``plain_s`` the time that plain decoding would have taken.
     """
 
     num_answers: int = 0

@@ -168,7 +168,8 @@ class DocumentIndex:
                 ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {NUM_CANDIDATES}
             """  # noqa: S608  (question marks)
             found = [number for (number,) in self._rows(sql, (query, *_raw_paths(sources)))]
-            texts = self._texts(found)
+            sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_placeholders(found)})"  # noqa: S608
+            texts = dict(self._rows(sql, found))
             ranked.append(rank_by_sentences(terms, [(number, texts[number]) for number in found if number in texts]))
         if meaning is not None:
             ranked.append(self._nearest(sources, meaning))
@@ -186,10 +187,6 @@ class DocumentIndex:
             ORDER BY passages.id LIMIT {MAX_FOUND}
         """  # noqa: S608
         return [_passage(row) for row in self._rows(sql, _raw_paths(sources))]
-
-    def _texts(self, numbers: Sequence[int]) -> dict[int, str]:
-        sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_placeholders(numbers)})"  # noqa: S608
-        return dict(self._rows(sql, numbers))
 
     def _common_words(self, question: str) -> frozenset[str]:
         """The words of a question that many passages contain: they distinguish little and take most of the time."""
@@ -373,13 +370,10 @@ def terms_of(question: str, common: Collection[str] = ()) -> list[str]:
     return list(dict.fromkeys(terms))[:MAX_QUERY_WORDS]
 
 
-def match_any(terms: Iterable[str]) -> str:
+def match_any(terms: Sequence[str]) -> str:
     """The FTS5 query for any of the terms; empty without terms."""
-    return " OR ".join(f'"{spaced(term)}"' + ("*" if _is_beginning(term) else "") for term in terms)
-
-
-def _is_beginning(term: str) -> bool:
-    return len(term) >= 4 and not has_unspaced(term)
+    ends = ("*" if len(term) >= 4 and not has_unspaced(term) else "" for term in terms)
+    return " OR ".join(f'"{spaced(term)}"{end}' for term, end in zip(terms, ends, strict=True))
 
 
 def rank_by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> list[int]:

@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from app.core.domain.errors import StatisticsExportError
 from app.core.domain.speed.verdict import answer_verdict, sums_verdict
-from app.core.domain.sums import PairSums, Sums, sums_by_pair
+from app.core.domain.sums import PairSums, sums_by_pair
 from app.core.storage.atomic import exported_file
 from app.core.storage.chats.answer_records import AnswerRecord, answer_of_message, answers_after, answers_of_chat
 from app.core.storage.chats.store import ChatStore
@@ -134,7 +133,7 @@ def json_chunks(
     """One object, a row on each line: {"format", "version", "exported_at_utc", "totals": [...], "answers": [...]}."""
     head = {"format": FORMAT, "version": VERSION, "exported_at_utc": exported_at}
     yield json.dumps(head)[:-1] + ',\n"totals": ['
-    yield from _joined({**totals_row(row), **_histograms(row.sums)} for row in totals)
+    yield from _joined({**totals_row(row), **_histograms(row.sums.stats)} for row in totals)
     yield '],\n"answers": ['
     yield from _joined(
         {**answer_row(each), **_histograms(each.stats), "decisions": list(each.stats.decisions)} for each in answers
@@ -147,8 +146,7 @@ def _joined(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
         yield (",\n" if number else "\n") + json.dumps(row, ensure_ascii=False)
 
 
-def _histograms(figures: RunStats | Sums) -> dict[str, object]:
-    stats = figures.stats if isinstance(figures, Sums) else figures
+def _histograms(stats: RunStats) -> dict[str, object]:
     times = sorted(stats.interval_counts)
     return {
         "drafted_passes_by_depth": list(stats.proposed_by_depth),
@@ -196,7 +194,7 @@ def answers_in(store: ChatStore, request: ExportRequest) -> Iterator[AnswerRecor
     if request.scope is Scope.EVERYTHING:
         after: int | None = 0
         while after is not None:
-            found, after = store.read(partial(_some_after, after))
+            found, after = store.read(partial(answers_after, message_id=after, limit=BATCH))
             yield from found
     elif request.number is not None and request.scope is Scope.CHAT:
         number = request.number
@@ -225,10 +223,6 @@ def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> No
             handle.write(codecs.BOM_UTF8)
         for piece in text:
             handle.write(piece.encode())
-
-
-def _some_after(after: int, db: sqlite3.Connection) -> tuple[tuple[AnswerRecord, ...], int | None]:
-    return answers_after(db, after, BATCH)
 
 
 def _not_empty(text: Iterator[str]) -> Iterator[str]:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.core.domain.seeds import SamplingRecord
 from app.core.storage.chats import conversations
-from app.core.storage.chats.codec import sampling_to_text, stats_from_text
+from app.core.storage.chats.codec import stats_from_text
 from engine.records import RunStats
 
 _COLUMNS = """
@@ -32,21 +31,6 @@ class AnswerRecord:
     target: str
     draft: str
     stats: RunStats
-
-
-def set_models(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
-    db.execute("UPDATE messages SET target = ?, draft = ? WHERE id = ?", (target, draft, message_id))
-
-
-def set_models_while_streaming(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
-    """Store the models of an answer unless it has ended: the end of an answer stores them, too."""
-    sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
-    db.execute(sql, (target, draft, message_id))
-
-
-def set_sampling(db: sqlite3.Connection, message_id: int, drawn: SamplingRecord | None) -> None:
-    """Store how an answer was sampled."""
-    db.execute("UPDATE messages SET drawn = ? WHERE id = ?", (sampling_to_text(drawn), message_id))
 
 
 def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[AnswerRecord, ...]:

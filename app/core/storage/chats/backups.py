@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -115,7 +115,8 @@ def rotate(folder: Path, now: datetime) -> None:
     for is_ahead in (False, True):
         some = [(path, day) for path, day in days if (day.strftime("%Y%m%d") > today) is is_ahead]
         for period, limit in (("%Y%m%d", DAILY), ("%G-%V", WEEKLY), ("%Y%m", MONTHLY)):
-            keep.update(_newest_of_each(some, period, limit))
+            newest = {day.strftime(period): path for path, day in reversed(some)}
+            keep.update(list(newest.values())[-limit:])
     for path in daily:
         if path not in keep:
             path.unlink(missing_ok=True)
@@ -163,13 +164,6 @@ def _is_dated(path: Path) -> bool:
 
 def _made_at(path: Path) -> str:
     return path.stem.split("-", 2)[2]
-
-
-def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: str, limit: int) -> list[Path]:
-    newest: dict[str, Path] = {}
-    for path, day in days:
-        newest.setdefault(day.strftime(period), path)
-    return list(newest.values())[:limit]
 
 
 def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:

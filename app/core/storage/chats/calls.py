@@ -49,10 +49,9 @@ class StoredCalls(StorePart):
         pictures: Sequence[Attachment] = (),
     ) -> tuple[Attachment, ...]:
         """Store a call's state, its result and the result's pictures; returns the pictures with their ids."""
-        index.forget_message(db, message_id)
         sql = "UPDATE messages SET call = ?, call_status = ?, text = ? WHERE id = ? AND call_status <> ''"
-        num_changed = db.execute(sql, (call_to_text(call), call.status.value, text, message_id)).rowcount
-        index.add_message(db, message_id)
+        with index.MESSAGES.changed(db, message_id):
+            num_changed = db.execute(sql, (call_to_text(call), call.status.value, text, message_id)).rowcount
         return attachments.set_of_message(db, message_id, pictures) if num_changed else ()
 
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from app.core.domain.conversations import ConversationRow
 from app.core.domain.engines import HOST_SEPARATOR, is_local_url
 from app.core.domain.messages import EPOCH
-from app.core.storage.chats import attachments, index
+from app.core.storage.chats import index
 
 log = logging.getLogger(__name__)
 
@@ -41,30 +41,31 @@ def insert_conversation(db: sqlite3.Connection, title: str, now: datetime) -> in
     """Insert a conversation; returns its id, which is never reused."""
     sql = "INSERT INTO conversations (title, created_at, updated_at, mode) VALUES (?, ?, ?, '')"
     conversation_id = int(db.execute(sql, (title, to_us(now), to_us(now))).lastrowid or 0)
-    index.add_title(db, conversation_id)
+    index.TITLES.add(db, conversation_id)
     return conversation_id
 
 
 def set_title(db: sqlite3.Connection, conversation_id: int, title: str) -> None:
     """Set the title that the user wrote; it is never replaced by a generated one."""
-    index.forget_title(db, conversation_id)
-    db.execute("UPDATE conversations SET title = ?, title_by_user = 1 WHERE id = ?", (title, conversation_id))
-    index.add_title(db, conversation_id)
+    with index.TITLES.changed(db, conversation_id):
+        db.execute("UPDATE conversations SET title = ?, title_by_user = 1 WHERE id = ?", (title, conversation_id))
 
 
 def title_if_unnamed(db: sqlite3.Connection, conversation_id: int, title: str) -> None:
     sql = "UPDATE conversations SET title = ? WHERE id = ? AND title = '' AND title_by_user = 0"
-    index.forget_title(db, conversation_id)
-    db.execute(sql, (title, conversation_id))
-    index.add_title(db, conversation_id)
+    with index.TITLES.changed(db, conversation_id):
+        db.execute(sql, (title, conversation_id))
 
 
 def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
     """Delete a conversation with all its messages and unsent text."""
-    index.forget_messages_of(db, conversation_id)
-    index.forget_title(db, conversation_id)
+    of_messages = "message_id IN (SELECT id FROM messages WHERE conversation_id = ?)"
+    index.ATTACHMENTS.forget(db, conversation_id, of_messages)
+    index.MESSAGES.forget(db, conversation_id, "conversation_id = ?")
+    index.TITLES.forget(db, conversation_id)
     db.execute("DELETE FROM unsent WHERE conversation_id = ?", (conversation_id,))
-    attachments.delete_unsent(db, conversation_id)
+    index.ATTACHMENTS.forget(db, conversation_id, "unsent_of = ?")
+    db.execute("DELETE FROM attachments WHERE unsent_of = ?", (conversation_id,))
     db.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
 
 

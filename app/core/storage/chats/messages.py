@@ -11,7 +11,7 @@ from typing import Any
 
 from app.core.domain.messages import EPOCH, MessageState, MessageView
 from app.core.domain.tree import MessageTree
-from app.core.storage.chats import answer_records, conversations, index, summaries, totals
+from app.core.storage.chats import conversations, index, summaries, totals
 from app.core.storage.chats.answers import AnswerSnapshot
 from app.core.storage.chats.attachments import with_attachments
 from app.core.storage.chats.codec import (
@@ -121,7 +121,7 @@ def insert_message(
         "coalesce(max(position), -1) + 1 FROM messages WHERE conversation_id = ?"
     )
     message_id = int(db.execute(sql, (*values.values(), conversation_id)).lastrowid or 0)
-    index.add_message(db, message_id)
+    index.MESSAGES.add(db, message_id)
     show_below(db, conversation_id, parent_id, message_id)
     conversations.set_updated(db, conversation_id, now)
     return message_id
@@ -135,8 +135,8 @@ def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
     tree = read_tree(db, conversation_id)
     gone = tree.below(message_id)
     for number in gone:
-        index.forget_message(db, number)
-        index.forget_attachments_of(db, number)
+        index.MESSAGES.forget(db, number)
+        index.ATTACHMENTS.forget(db, number, "message_id = ?")
         db.execute("DELETE FROM messages WHERE id = ?", (number,))
     show_instead(db, conversation_id, tree, message_id)
     return len(gone)
@@ -225,7 +225,7 @@ def write_answer(db: sqlite3.Connection, snapshot: AnswerSnapshot, now: datetime
         _delete_discarded(db, snapshot.message_id)
         return
     values = (snapshot.text, spans_to_text(snapshot.spans), snapshot.thinking_ms, snapshot.message_id)
-    index.forget_message(db, snapshot.message_id)
+    index.MESSAGES.forget(db, snapshot.message_id)
     db.execute("UPDATE messages SET text = ?, spans = ?, thinking_ms = coalesce(?, thinking_ms) WHERE id = ?", values)
     if ending is None:
         return
@@ -240,11 +240,11 @@ def write_answer(db: sqlite3.Connection, snapshot: AnswerSnapshot, now: datetime
         ),
     )
     if ending.run is not None:
-        answer_records.set_models(db, snapshot.message_id, ending.run.target, ending.run.draft)
-        totals.add_run(
-            db, ending.run.target, ending.run.draft, ending.run.stats, is_continuation=ending.run.is_continuation
-        )
-    index.add_message(db, snapshot.message_id)
+        run = ending.run
+        sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ?"
+        db.execute(sql, (run.target, run.draft, snapshot.message_id))
+        totals.add_run(db, run.target, run.draft, run.stats, is_continuation=run.is_continuation)
+    index.MESSAGES.add(db, snapshot.message_id)
     conversation_id = conversation_of(db, snapshot.message_id)
     if conversation_id is not None:
         conversations.set_updated(db, conversation_id, now)
@@ -258,7 +258,7 @@ def _delete_discarded(db: sqlite3.Connection, message_id: int) -> None:
     if db.execute(sql, (row[0], message_id)).fetchone():  # messages below it must stay
         sql = "UPDATE messages SET state = ?, replaces = NULL WHERE id = ?"
         db.execute(sql, (MessageState.FAILED.value, message_id))
-        index.add_message(db, message_id)
+        index.MESSAGES.add(db, message_id)
     else:
         delete_branch(db, message_id)
         if row[2] is not None and conversation_of(db, row[2]) is not None:
@@ -268,7 +268,7 @@ def _delete_discarded(db: sqlite3.Connection, message_id: int) -> None:
 def reopen_answer(db: sqlite3.Connection, view: MessageView) -> None:
     """Reopen an ended answer with this text."""
     sql = "UPDATE messages SET state = ?, text = ?, spans = ?, notice = '', cut = 0 WHERE id = ?"
-    index.forget_message(db, view.id)
+    index.MESSAGES.forget(db, view.id)
     summaries.remove(db, view.id)  # the summary does not cover the text that will be added
     db.execute(sql, (MessageState.STREAMING.value, view.text, spans_to_text(view.spans), view.id))
 
@@ -293,7 +293,7 @@ def interrupt_streaming(db: sqlite3.Connection) -> int:
     for (message_id,) in streaming:
         sql = "UPDATE messages SET state = ?, notice = '', replaces = NULL WHERE id = ?"
         db.execute(sql, (MessageState.INTERRUPTED.value, message_id))
-        index.add_message(db, message_id)
+        index.MESSAGES.add(db, message_id)
     return len(streaming)
 
 

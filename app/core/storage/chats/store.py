@@ -21,11 +21,11 @@ from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.seeds import SamplingRecord
 from app.core.domain.thinking import split_thinking
 from app.core.domain.tree import MessageTree
-from app.core.storage.chats import answer_records, attachments, conversations, messages
+from app.core.storage.chats import attachments, conversations, messages
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.calls import StoredCalls
 from app.core.storage.chats.chats_file import ChatsFile
-from app.core.storage.chats.codec import options_from_text, options_to_text
+from app.core.storage.chats.codec import options_from_text, options_to_text, sampling_to_text
 from app.core.storage.chats.deletion import Deletions
 from app.core.storage.chats.library import ChatLibrary, write_unsent
 from app.core.storage.chats.opening import StoreLocation
@@ -222,11 +222,13 @@ class ChatStore(ChatsFile):
 
     def set_models(self, answer_id: int, target: str, draft: str) -> None:
         """Store the models of an answer without waiting; the end of the answer stores them again."""
-        self.post(lambda db: answer_records.set_models_while_streaming(db, answer_id, target, draft))
+        sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
+        self.post(lambda db: db.execute(sql, (target, draft, answer_id)).rowcount)
 
     def set_sampling(self, answer_id: int, drawn: SamplingRecord | None) -> None:
         """Store how an answer is sampled without waiting; None if no seed reproduces it."""
-        self.post(lambda db: answer_records.set_sampling(db, answer_id, drawn))
+        sql, text = "UPDATE messages SET drawn = ? WHERE id = ?", sampling_to_text(drawn)
+        self.post(lambda db: db.execute(sql, (text, answer_id)).rowcount)
 
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None

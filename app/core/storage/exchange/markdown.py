@@ -8,6 +8,7 @@ from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.framing import as_prompt, code_block
 from app.core.domain.messages import MessageView
 from app.core.domain.thinking import split_thinking
+from app.core.domain.tree import MessageTree
 from app.core.storage.chats.portable import PortableChat
 
 AUTHORS = {"user": "You", "assistant": "Paceline", "tool": "Tool"}
@@ -23,26 +24,19 @@ def to_markdown(chat: PortableChat) -> str:
     return "\n\n".join(_parts(chat)) + "\n"
 
 
-def shown_path(chat: PortableChat) -> list[MessageView]:
-    """The messages of the shown path; without a valid choice, of the last branch."""
-    children: dict[int | None, list[MessageView]] = {}
-    for message in chat.messages:
-        children.setdefault(message.parent, []).append(message)
-    path: list[MessageView] = []
-    below = children.get(None, [])
-    while below:
-        path.append(next((each for each in below if each.id in chat.shown), below[-1]))
-        below = children.get(path[-1].id, [])
-    return path
-
-
 def _parts(chat: PortableChat) -> Iterator[str]:
     yield f"# {' '.join(chat.title.split())}"
-    shown = shown_path(chat)
+    parents = {message.id: message.parent for message in chat.messages}
+    chosen: dict[int | None, int | None] = {parents[number]: number for number in chat.shown if number in parents}
+    path = MessageTree(parents, chosen).path()
+    by_id = {message.id: message for message in chat.messages}
+    shown = [by_id[number] for number in path]
     if len(shown) < len(chat.messages):
         yield _OTHER_VERSIONS
     for message in shown:
-        yield f"## {AUTHORS.get(message.role, message.role)}{_call_heading(message)}"
+        call = message.call
+        heading = f": {call.name} {' '.join(call.arguments[:_HEADING_CHARS].split())}" if call else ""
+        yield f"## {AUTHORS.get(message.role, message.role)}{heading}"
         yield from map(_file, message.attachments)
         yield _text(message)
         stats = message.stats
@@ -61,12 +55,6 @@ def _text(message: MessageView) -> str:
     lines = (f"**Thought{span}**", "", *split.shown_reasoning(text).strip("\n").split("\n"))
     quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
     return f"{quoted}\n\n{split.answer(text)}"
-
-
-def _call_heading(message: MessageView) -> str:
-    """Tool and beginning of the arguments, for the heading of a call."""
-    call = message.call
-    return "" if call is None else ": " + " ".join(f"{call.name} {call.arguments[:_HEADING_CHARS]}".split())
 
 
 def _file(attachment: Attachment) -> str:

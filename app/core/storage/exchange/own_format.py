@@ -130,7 +130,7 @@ def _message_to_data(message: MessageView) -> dict[str, Any]:
         "target": message.target,
         "draft": message.draft,
         "thinking_ms": message.thinking_ms,
-        **({"call": call_to_data(message.call)} if message.call else {}),
+        **({"call": {**json.loads(call_to_text(message.call)), "status": message.call.status}} if message.call else {}),
         **({"drawn": json.loads(sampling_to_text(message.drawn))} if message.drawn else {}),
         "summary": message.summary,
         "stats": json.loads(stats) if stats else None,
@@ -164,8 +164,8 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
     return PortableChat(
         title=clean_title(data.get("title")),
         messages=tuple(messages),
-        created_at=time_from(data.get("created_at")),
-        updated_at=time_from(data.get("updated_at")),
+        created_at=_time(data.get("created_at")),
+        updated_at=_time(data.get("updated_at")),
         pinned=data.get("pinned") is True,
         archived=data.get("archived") is True,
         folder=clean_title(data.get("folder")),
@@ -180,12 +180,13 @@ def _message_from_data(data: object, known: set[int]) -> MessageView:
     key, parent, role = data.get("key"), data.get("parent"), data.get("role")
     if not isinstance(key, int) or not _is_count(key) or key in known or role not in _ROLES:
         raise ChatsImportError("A message in this file has no number or role.")
-    call = call_from_data(data.get("call")) if role == "tool" else None
+    call = _call(data.get("call")) if role == "tool" else None
     if role == "tool" and call is None:
         raise ChatsImportError("A tool's result in this file does not say which call it answers.")
     if parent is not None and (not isinstance(parent, int) or parent not in known):
         raise ChatsImportError("A message in this file follows one that is missing.")
-    text = whole_text(data.get("text"))
+    text, attached = whole_text(data.get("text")), data.get("attachments")
+    attached = attached if isinstance(attached, list) else []
     state = MessageState(data["state"]) if data.get("state") in tuple(MessageState) else MessageState.COMPLETE
     return MessageView(
         id=key,
@@ -193,7 +194,7 @@ def _message_from_data(data: object, known: set[int]) -> MessageView:
         role=str(role),
         text=text,
         state=MessageState.INTERRUPTED if state is MessageState.STREAMING else state,
-        created_at=time_from(data.get("created_at")),
+        created_at=_time(data.get("created_at")),
         stats=stats_from_text(json.dumps(data.get("stats"))),
         spans=_spans(data.get("spans"), len(text)),
         notice=whole_text(data.get("notice")),
@@ -201,18 +202,14 @@ def _message_from_data(data: object, known: set[int]) -> MessageView:
         target=clean_title(data.get("target")),
         draft=clean_title(data.get("draft")),
         thinking_ms=data["thinking_ms"] if _is_count(data.get("thinking_ms")) else None,
-        attachments=_attachments(data.get("attachments")),
+        attachments=tuple(_attachment(each) for each in attached[:MAX_ATTACHMENTS] if isinstance(each, dict)),
         summary=whole_text(data.get("summary")),
         call=call,
         drawn=sampling_from_text(json.dumps(data["drawn"])) if data.get("drawn") else None,
     )
 
 
-def call_to_data(call: StoredCall) -> dict[str, Any]:
-    return {**json.loads(call_to_text(call)), "status": call.status.value}
-
-
-def call_from_data(data: object) -> StoredCall | None:
+def _call(data: object) -> StoredCall | None:
     """Read a tool call; None if it is invalid."""
     if not isinstance(data, dict):
         return None
@@ -230,12 +227,7 @@ def call_from_data(data: object) -> StoredCall | None:
     )
 
 
-def _attachments(data: object) -> tuple[Attachment, ...]:
-    raw = data[:MAX_ATTACHMENTS] if isinstance(data, list) else []
-    return tuple(to_attachment(each) for each in raw if isinstance(each, dict))
-
-
-def to_attachment(data: Mapping[str, Any]) -> Attachment:
+def _attachment(data: Mapping[str, Any]) -> Attachment:
     """Read an attachment: name, kind, size, and text or picture. Invalid values are omitted."""
     kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
     raw = data.get("num_bytes")
@@ -267,7 +259,7 @@ def _options(data: object) -> dict[str, Any]:
     return data if isinstance(data, dict) and len(options_to_text(data)) <= MAX_OPTIONS_CHARS else {}
 
 
-def time_from(value: object) -> datetime:
+def _time(value: object) -> datetime:
     """Parse a time in ISO 8601; the epoch for an invalid value."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else EPOCH

@@ -18,7 +18,6 @@ from app.core.domain.seeds import SeedChoice
 from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import TOOLS
 from app.core.domain.tools.calls import CallStatus
-from app.core.storage.chats import answer_records
 from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from app.core.storage.pictures import picture_attachment
@@ -414,7 +413,7 @@ def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools],
 
     qtbot.waitUntil(lambda: headless() == [False, True])  # cards far above are created when idle
     last = harness.messages()[-1].id
-    harness.store.write(lambda db: answer_records.set_models(db, last, "another.gguf", ""))
+    harness.store.write(lambda db: db.execute("UPDATE messages SET target = 'another.gguf' WHERE id = ?", (last,)))
     harness.controller.conversations.show()
     answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
     assert [card.author.isHidden() for card in answers] == [False, False]  # another model continued

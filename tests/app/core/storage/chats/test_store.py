@@ -16,6 +16,7 @@ from app.core.storage.chats.answers import FLUSH_S, AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
 from engine.records import Mode, Problem, RunStats, Source, TokenSpan
+from tests.app.core.storage.chats.turns import ask, reopen
 from tests.waiting import wait_for
 
 SPANS = (
@@ -24,8 +25,6 @@ SPANS = (
     TokenSpan(0, Source.DRAFT),
     TokenSpan(3, Source.BONUS),
 )
-from tests.app.core.storage.chats.turns import ask, reopen
-
 STATS = RunStats(
     mode=Mode.DRAFT, depth=3, tokens=4, passes=2, proposed=3, accepted=2, proposed_by_depth=(2, 1),
     accepted_by_depth=(1, 1), provenance={Source.TARGET: 1, Source.DRAFT: 2, Source.BONUS: 1}, decode_s=0.25,
