@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -22,28 +21,18 @@ DAILY, WEEKLY, MONTHLY = 12, 10, 9
 _STAMP = "%Y%m%d-%H%M%S-%f"
 _PAGES_AT_ONCE = 1000  # pages of 4 KiB; copying them takes a few milliseconds
 
-TableCount = tuple[str, int, int]  # a table, its number of rows, its highest row number
-
-
-@dataclass(frozen=True, slots=True)
-class UnverifiedBackup:
-    """A copy that is not verified yet: ``counts`` are those of the source."""
-
-    part: Path
-    final: Path
-    counts: tuple[TableCount, ...]
-
 
 def copy_database(
     connection: sqlite3.Connection, folder: Path, now: datetime, between: Callable[[], None] = lambda: None
-) -> UnverifiedBackup:
-    """Copy the open file a few megabytes at a time; ``between`` may use and change it meanwhile.
+) -> Path:
+    """Copy the open file a few megabytes at a time; returns the unverified copy.
+
+    ``between`` may use and change the file meanwhile.
 
     Raises:
         BackupError: the copy could not be written. No partial copy is left.
     """
-    final = folder / f"chats-daily-{now.strftime(_STAMP)}.db"
-    part = final.with_suffix(".part")
+    part = folder / f"chats-daily-{now.strftime(_STAMP)}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
@@ -51,34 +40,33 @@ def copy_database(
             connection.backup(
                 copy, pages=_PAGES_AT_ONCE, progress=lambda _status, left, _all: between() if left else None
             )
-            return UnverifiedBackup(part, final, _table_counts(connection))
     except (sqlite3.Error, OSError, StorageError) as error:
-        _discard(part)
-        raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
+        raise _failed(part, error) from error
+    return part
 
 
-def verify(copied: UnverifiedBackup) -> Path:
-    """Read a whole copy, compare it with its source, and accept it; returns its path. On any thread.
+def verify(part: Path) -> Path:
+    """Read a whole copy, and accept it; returns its path. On any thread.
 
     Raises:
-        BackupError: it differs, or is incomplete. No partial copy is left.
+        BackupError: it is damaged. No partial copy is left.
     """
-    part, final = copied.part, copied.final
+    final = part.with_suffix(".db")
     try:
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
             # The copy must be a single file: in WAL mode it would need others beside it.
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
-            is_same = _table_counts(copy) == copied.counts
-        if is_same:
-            move_into_place(part, final)
-            return final
+        move_into_place(part, final)
     except (sqlite3.Error, OSError, DamagedFileError) as error:
-        _discard(part)
-        raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
+        raise _failed(part, error) from error
+    return final
+
+
+def _failed(part: Path, error: Exception) -> BackupError:
+    """Delete a failed copy; returns the error to raise."""
     _discard(part)
-    difference = i18n("{file} differs from the chats file", file=final.name)
-    raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=difference))
+    return BackupError(i18n("The copy {file} could not be made: {error}.", file=f"{part.stem}.db", error=error))
 
 
 def discard_unfinished(folder: Path) -> None:
@@ -164,21 +152,3 @@ def _is_dated(path: Path) -> bool:
 
 def _made_at(path: Path) -> str:
     return path.stem.split("-", 2)[2]
-
-
-def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:
-    """The rows of each table, and the layout's version. They are the same in a correct copy.
-
-    The search's tables are left out: they can be rebuilt.
-    """
-    names = connection.execute(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'found_%' "
-        "ORDER BY name"
-    ).fetchall()
-    version = version_of(connection)
-    counts = []
-    for (name,) in names:
-        quoted = '"' + name.replace('"', '""') + '"'
-        row = connection.execute(f"SELECT count(*), coalesce(max(rowid), 0) FROM {quoted}").fetchone()  # noqa: S608 (a table's own name)
-        counts.append((f"{name} v{version}", int(row[0]), int(row[1])))
-    return tuple(counts)

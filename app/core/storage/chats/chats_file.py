@@ -14,12 +14,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
+from pathlib import Path
 
 from app.core.domain.errors import BackupError, DamagedFileError, StorageError
 from app.core.storage.chats import messages
 from app.core.storage.chats.answers import RETRY_S, AnswerSnapshot, StreamingAnswers
 from app.core.storage.chats.backups import (
-    UnverifiedBackup,
     backup_is_due,
     copy_database,
     discard_unfinished,
@@ -170,7 +170,7 @@ class ChatsFile:
         )
         self._may_be_damaged = self._may_be_damaged or damaged
 
-    def _verify(self, copied: UnverifiedBackup) -> None:
+    def _verify(self, copied: Path) -> None:
         """Verify the backup on another thread: damage in it means damage in the file."""
         try:
             verify(copied)

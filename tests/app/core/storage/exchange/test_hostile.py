@@ -111,12 +111,6 @@ def test_no_message_is_lost_whatever_the_links_say(
         known.add(message.id)
 
 
-def test_a_node_that_its_parent_does_not_name_follows_it_all_the_same(tmp_path: Path) -> None:
-    mapping = {"a": node(None, "question"), "b": node("a", "answer")}
-    (chat,) = read_chats(written(tmp_path, [{"mapping": mapping}]))
-    assert [(message.parent, message.text) for message in chat.messages] == [(None, "question"), (1, "answer")]
-
-
 def test_more_values_than_any_export_are_not_even_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "_SMALL_BYTES", 100)
     monkeypatch.setattr(reading, "MAX_VALUES", 1000)
