@@ -17,7 +17,6 @@ from app.core.storage.chats.store import StoredTurn
 from app.core.storage.model_settings import ModelSettings
 from app.core.storage.window_state import NEW_CHAT, OpenChat
 from engine.records import Mode, ModelInfo
-from ui.conversations.model import BATCH
 
 
 class ConversationController(PartsController):
@@ -32,8 +31,6 @@ class ConversationController(PartsController):
         models = ModelSettings(parts.paths.model_settings_file, parts.window.show_problem)
         self.layers = ChatLayers(self._state, models, parts.store, parts.projects, target)
         self.problems = (models.problem,) if models.problem is not None else ()
-        self._num_first: int | None = None  # number of rows to list at first; None: list all
-        self._rest_waits = False
         self._list_marks: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         self._new_folder_id: int | None = None  # the folder of the open chat if it is not stored yet
         self._unread: set[int] = set()  # chats with an unread answer; not stored
@@ -53,11 +50,7 @@ class ConversationController(PartsController):
         state.chat_shown.connect(self._mark_chats)
 
     def start(self) -> None:
-        """Show the list and open the last open chat, or else the one that changed last.
-
-        Loads only the first rows; call `list_older` after the first paint.
-        """
-        self._num_first = BATCH
+        """Show the list and open the last open chat, or else the one that changed last."""
         last = self._open_chat.read()
         found = None if last == NEW_CHAT else self._attempt(lambda: self._store.latest_conversation(last))
         if found is None:
@@ -66,20 +59,11 @@ class ConversationController(PartsController):
             self.select(found)
 
     def refresh(self) -> None:
-        newest, self._num_first = self._num_first, None
-        listed = self._attempt(lambda: self._store.conversations(newest))
-        self._rest_waits = listed is not None and newest is not None and len(listed) >= newest
-        if self._rest_waits and self._state.chat_id not in {None, *(row.id for row in listed or ())}:
-            self.refresh()
-            return
+        listed = self._attempt(self._store.conversations)
         folders = self._attempt(self._store.library.folders)
         if listed is not None:
             self._window.sidebar.set_rows(listed, self._state.chat_id, folders)
         self._state.chats_listed.emit()
-
-    def list_older(self) -> None:
-        if self._rest_waits:
-            self.refresh()
 
     def new_chat(self, folder_id: int | None = None) -> None:
         """Open an empty chat with inherited settings. ``folder_id`` None: outside folders."""

@@ -15,16 +15,11 @@ log = logging.getLogger(__name__)
 
 _LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may contain an impossible date
 
-_NEWEST_FIRST = " ORDER BY updated_at DESC, id DESC"
-_LISTED_COLUMNS = """
+_LISTED = """
     SELECT id, title, updated_at, pinned, archived, folder_id, place
-    FROM conversations WHERE deleted_at IS NULL
+    FROM conversations WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC
 """
 _REMOTE = "SELECT DISTINCT conversation_id, target FROM messages WHERE instr(target, ' @ ') > 0"
-_IN_A_SECTION_OR_NEW = """
-    AND (pinned OR archived OR folder_id IS NOT NULL OR id IN (
-        SELECT id FROM conversations WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT ?))
-"""
 
 
 def to_us(moment: datetime) -> int:
@@ -69,14 +64,12 @@ def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
     db.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
 
 
-def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tuple[ConversationRow, ...]:
-    """List all conversations, last changed first; ``newest`` limits those without a pin, a folder or the archive."""
-    sql = _LISTED_COLUMNS + (_IN_A_SECTION_OR_NEW if newest is not None else "") + _NEWEST_FIRST
-    rows = db.execute(sql, () if newest is None else (newest,))
+def list_conversations(db: sqlite3.Connection) -> tuple[ConversationRow, ...]:
+    """List all conversations, last changed first."""
     away = _with_remote_answers(db)
     return tuple(
         ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place, number in away)
-        for number, title, updated, pinned, archived, folder_id, place in rows
+        for number, title, updated, pinned, archived, folder_id, place in db.execute(_LISTED)
     )
 
 

@@ -85,9 +85,9 @@ class ChatStore(ChatsFile):
 
     # ---- conversations ----------------------------------------------------------------------------------------------
 
-    def conversations(self, newest: int | None = None) -> tuple[ConversationRow, ...]:
-        """The conversations, last changed first. ``newest`` limits those that are neither pinned nor in a folder."""
-        return self.read(lambda db: conversations.list_conversations(db, newest))
+    def conversations(self) -> tuple[ConversationRow, ...]:
+        """The conversations, last changed first."""
+        return self.read(conversations.list_conversations)
 
     def latest_conversation(self, wanted: int | None = None) -> int | None:
         """The ``wanted`` conversation if it is neither deleted nor archived, else the one that changed last."""

@@ -8,13 +8,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.conversations import ConversationRow
 from app.core.paths import find_paths
-from app.core.storage.chats.opening import StoreLocation
-from app.core.storage.chats.store import ChatStore
 from app.core.storage.window_state import NEW_CHAT, OpenChat
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from ui.conversations.model import BATCH
 
 
 def current(harness: AppHarness) -> int | None:
@@ -98,42 +94,6 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, damaged: bytes) -> No
     OpenChat(file).keep(None)
     assert OpenChat(file).read() == NEW_CHAT
     OpenChat(tmp_path / "no folder" / "open-chat").keep(3)  # only logged
-
-
-@pytest.fixture
-def many(qtbot: QtBot) -> list[int]:
-    """The ids of more chats than the list shows at first, oldest first."""
-    paths = keep_settings({})
-    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
-    assert store.open() is None
-    ids = [store.create_conversation(f"chat {number}") for number in range(BATCH + 20)]
-    assert store.close()
-    return ids
-
-
-def listed(harness: AppHarness) -> list[int]:
-    return [item.id for item in harness.window.sidebar.list.rows._items if isinstance(item, ConversationRow)]
-
-
-def test_the_rest_of_a_long_list_follows_the_first_paint_and_moves_nothing(qtbot: QtBot, many: list[int]) -> None:
-    harness = open_app()
-    rows = harness.window.sidebar.list.rows
-    assert listed(harness) == many[: -BATCH - 1 : -1]
-    at_first = rows.rowCount(), [rows.index(row, 0).data() for row in range(rows.rowCount())]
-    qtbot.waitUntil(lambda: listed(harness) == many[::-1])
-    assert (rows.rowCount(), [rows.index(row, 0).data() for row in range(rows.rowCount())]) == at_first
-    assert current(harness) == many[-1]
-    assert harness.window.sidebar.list.currentIndex().data() == f"chat {len(many) - 1}"
-    harness.close()
-
-
-def test_an_old_chat_that_was_open_is_in_the_list_at_once(qtbot: QtBot, many: list[int]) -> None:
-    OpenChat(find_paths().open_chat_file).keep(many[0])
-    harness = open_app()
-    assert current(harness) == many[0]
-    assert listed(harness) == many[::-1]
-    assert harness.window.sidebar.list.currentIndex().data() == "chat 0"
-    harness.close()
 
 
 @pytest.mark.parametrize("name", ["open_chat_file", "layout_file"])

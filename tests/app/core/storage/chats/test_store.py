@@ -146,20 +146,6 @@ def test_the_last_changed_conversation_comes_first(place: StoreLocation) -> None
     store.close()
 
 
-def test_pinned_chats_and_those_in_folders_are_listed_with_the_newest(place: StoreLocation) -> None:
-    moments = (datetime(2026, 11, 20, tzinfo=UTC) + timedelta(seconds=second) for second in range(100))
-    store = ChatStore(place, [].append, now=lambda: next(moments))
-    store.open()
-    pinned, archived, inside, gone, old, new, newest = (store.create_conversation(word) for word in "abcdefg")
-    store.library.set_pinned(pinned, True)
-    store.library.set_archived(archived, True)
-    store.library.move_to_folder(inside, store.library.create_folder("Mine"))
-    store.deletions.mark((gone,), datetime(2026, 11, 21, tzinfo=UTC))
-    assert [row.id for row in store.conversations(2)] == [newest, new, inside, archived, pinned]
-    assert [row.id for row in store.conversations()] == [newest, new, old, inside, archived, pinned]
-    store.close()
-
-
 def test_deleting_a_conversation_deletes_its_messages_and_streams(store: ChatStore) -> None:
     turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "text")
