@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -14,7 +15,6 @@ from app.core.storage.chats import index
 from app.core.storage.chats.writer import StorePart, stored
 
 NEW_CHAT = 0  # the key for attachments of a chat that is not stored yet
-_CHUNK = 500  # ids in one statement; SQLite allows at least 999
 _COMMON = "attachments.id, name, kind, num_bytes, pictures.digest, pictures.width, pictures.height, pictures.thumbnail"
 _SHOWN = f"{_COMMON}, '', x''"
 _WHOLE = f"{_COMMON}, attachments.text, pictures.data"
@@ -92,15 +92,12 @@ def with_attachments(
 ) -> tuple[MessageView, ...]:
     """Add the attachments to messages; attachments have their text only with ``texts``."""
     listed = tuple(views)
-    if db.execute("SELECT 1 FROM attachments WHERE message_id IS NOT NULL LIMIT 1").fetchone() is None:
-        return listed  # most chats have no attachments: avoid many queries for a long chat
     found: dict[int, list[Attachment]] = {}
     ids = [view.id for view in listed if view.role in ("user", "tool")]
-    for chunk in (ids[begin : begin + _CHUNK] for begin in range(0, len(ids), _CHUNK)):
-        marks = ",".join("?" * len(chunk))
-        where = f"WHERE message_id IN ({marks}) ORDER BY message_id, position, attachments.id"
-        for owner, *row in db.execute(f"SELECT message_id, {_WHOLE if texts else _SHOWN} {_FROM} {where}", chunk):
-            found.setdefault(owner, []).append(_attachment(row))
+    where = "WHERE message_id IN (SELECT value FROM json_each(?)) ORDER BY message_id, position, attachments.id"
+    sql = f"SELECT message_id, {_WHOLE if texts else _SHOWN} {_FROM} {where}"
+    for owner, *row in db.execute(sql, (json.dumps(ids),)):
+        found.setdefault(owner, []).append(_attachment(row))
     return tuple(replace(view, attachments=tuple(found[view.id])) if view.id in found else view for view in listed)
 
 

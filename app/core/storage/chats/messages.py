@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -27,7 +28,6 @@ from app.core.storage.chats.codec import (
 from app.core.storage.chats.schema import MESSAGE_ROLE
 from app.core.storage.chats.writer import StorePart
 
-_CHUNK = 500  # ids in one statement; SQLite takes at least 999
 _COLUMNS = f"""
     id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn,
     parent_id, created_at, draft
@@ -187,10 +187,8 @@ def read_messages(db: sqlite3.Connection, ids: Sequence[int]) -> Iterator[Messag
 
 
 def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    for begin in range(0, len(ids), _CHUNK):
-        chunk = tuple(ids[begin : begin + _CHUNK])
-        marks = ",".join("?" * len(chunk))
-        yield from db.execute(f"SELECT {columns} FROM messages WHERE id IN ({marks})", chunk)  # noqa: S608 (our words)
+    sql = f"SELECT {columns} FROM messages WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 (our words)
+    return db.execute(sql, (json.dumps(ids),))
 
 
 def _view(row: Sequence[Any]) -> MessageView:
