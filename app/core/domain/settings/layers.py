@@ -127,10 +127,6 @@ class Layers:
     model_file: Mapping[str, SettingValue] = field(default_factory=dict)
     project: Mapping[str, SettingValue] = field(default_factory=dict)
 
-    def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
-        """The value at a layer: its own, or one of a later layer."""
-        return self._value(key, layer, {each: self._own_values(each) for each in EDITABLE})
-
     def _value(self, key: str, layer: Layer, own: Mapping[Layer, Mapping[str, SettingValue]]) -> LayeredValue:
         order = EDITABLE.index(layer)
         hidden_by = next((each for each in EDITABLE[:order] if key in own[each]), None)

@@ -200,33 +200,16 @@ def call_to_text(call: StoredCall | None) -> str:
 
 
 def call_from_text(text: str | None, status: str) -> StoredCall | None:
-    """Decode a call; None if the message is not a call. Unreadable fields are empty."""
+    """Decode a call; None if the message is not a call. The fields of an unreadable call are empty."""
     if not status:
         return None
+    known = CallStatus(status) if status in tuple(CallStatus) else CallStatus.UNKNOWN
     try:
         data = json.loads(text or "")
-    except ValueError:
-        data = None
-    fields = data if isinstance(data, dict) else {}
-
-    def words(key: str) -> str:
-        found = fields.get(key)
-        return found if isinstance(found, str) else ""
-
-    def whole(key: str) -> int | None:
-        found = fields.get(key)
-        return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
-
-    return StoredCall(
-        words("id"),
-        words("name"),
-        words("server"),
-        words("arguments"),
-        CallStatus(status) if status in tuple(CallStatus) else CallStatus.UNKNOWN,
-        words("title"),
-        whole("cut") or 0,
-        whole("took_ms"),
-    )
+        call: StoredCall = read_record(StoredCall, {**data, "call_id": data["id"], "status": known.value})
+    except JSON_ERRORS:
+        return StoredCall("", "", "", "", known)
+    return call
 
 
 # ---- options of conversations ---------------------------------------------------------------------------------------

@@ -161,45 +161,31 @@ def _metadata(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text(content: object, metadata: Mapping[str, Any], files: PictureFiles) -> tuple[str, tuple[Attachment, ...]]:
-    """The text, and the pictures whose files exist."""
+    """The typed or transcribed text, and the pictures whose files exist."""
     if not isinstance(content, dict) or content.get("content_type") not in ("text", "multimodal_text"):
         return "", ()
-    parts, pieces, pictures = content.get("parts"), list[str](), list[Attachment]()
-    for part in parts if isinstance(parts, list) else ():
-        found = _picture(part, metadata, files) if len(pictures) < MAX_ATTACHMENTS else None
-        if found is not None:
-            pictures.append(found)
-        else:
-            pieces.append(_part_text(part))
-    return clean_text("\n\n".join(piece for piece in pieces if piece)), tuple(pictures)
-
-
-def _picture(part: object, metadata: Mapping[str, Any], files: PictureFiles) -> Attachment | None:
-    """The picture of a part: ``file-service://file-AbC``, ``sediment://file_0123``."""
-    pointer = part.get("asset_pointer") if isinstance(part, dict) and _is_picture(part) else None
-    if not isinstance(pointer, str) or not (found := _POINTER.fullmatch(pointer)):
-        return None
     listed = metadata.get("attachments")
     names = {
         str(each.get("id")): each.get("name")
         for each in (listed[:_MAX_LISTED] if isinstance(listed, list) else ())
         if isinstance(each, dict)
     }
-    name = names.get(found[1])
-    return files.with_id(found[1], name if isinstance(name, str) else "")
-
-
-def _is_picture(part: Mapping[str, Any]) -> bool:
-    return part.get("content_type") == "image_asset_pointer"
-
-
-def _part_text(part: object) -> str:
-    """Typed text, or transcribed speech."""
-    if isinstance(part, dict) and _is_picture(part):
-        return PICTURE_PLACEHOLDER
-    if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
-        part = part.get("text")
-    return part if isinstance(part, str) else ""
+    parts, pieces, pictures = content.get("parts"), list[str](), list[Attachment]()
+    for part in parts if isinstance(parts, list) else ():
+        piece = part
+        if isinstance(part, dict) and part.get("content_type") == "image_asset_pointer":
+            piece = PICTURE_PLACEHOLDER
+            # Such as ``file-service://file-AbC`` or ``sediment://file_0123``.
+            found = _POINTER.fullmatch(str(part.get("asset_pointer"))) if len(pictures) < MAX_ATTACHMENTS else None
+            name = names.get(found[1]) if found else None
+            if found and (picture := files.with_id(found[1], name if isinstance(name, str) else "")):
+                pictures.append(picture)
+                continue
+        elif isinstance(part, dict) and part.get("content_type") == "audio_transcription":
+            piece = part.get("text")
+        if isinstance(piece, str) and piece:
+            pieces.append(piece)
+    return clean_text("\n\n".join(pieces)), tuple(pictures)
 
 
 def _citation_text(mark: re.Match[str]) -> str:
