@@ -43,13 +43,6 @@ def answer_of_message(db: sqlite3.Connection, message_id: int) -> AnswerRecord |
     return next(iter(_readable(db.execute(f"{_COLUMNS} AND messages.id = ?", (message_id,)))), None)
 
 
-def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[tuple[AnswerRecord, ...], int | None]:
-    """The next answers of all conversations after a message id, and the id to continue from (None at the end)."""
-    sql = f"{_COLUMNS} AND deleted_at IS NULL AND messages.id > ? ORDER BY messages.id LIMIT ?"
-    found = db.execute(sql, (message_id, limit)).fetchall()
-    return _readable(found), found[-1][0] if len(found) == limit else None
-
-
 def _readable(found: Iterable[Sequence[Any]]) -> tuple[AnswerRecord, ...]:
     answers = []
     for number, chat, title, created, state, target, draft, text in found:

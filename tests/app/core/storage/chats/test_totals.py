@@ -211,21 +211,6 @@ def test_answer_and_totals_come_together_or_not_at_all(store: ChatStore, monkeyp
     reopened.close()
 
 
-def test_pieces_of_all_answers_leave_out_what_is_deleted(store: ChatStore) -> None:
-    first, second = store.create_conversation("one"), store.create_conversation("two")
-    ids = [give(store, first), give(store, second), give(store, first)]
-    found, after = store.read(lambda db: answer_records.answers_after(db, 0, 2))
-    assert ([each.message_id for each in found], after) == (ids[:2], ids[1])
-    store.write(lambda db: db.execute("UPDATE messages SET stats = '[' WHERE id = ?", (ids[0],)))
-    assert store.read(lambda db: answer_records.answers_after(db, 0, 1)) == ((), ids[0])  # unreadable, but not the last
-    store.write(lambda db: db.execute("UPDATE conversations SET deleted_at = 1 WHERE id = ?", (second,)))
-    found, after = store.read(lambda db: answer_records.answers_after(db, 0, 10))
-    assert ([each.message_id for each in found], after) == ([ids[2]], None)
-    answer = store.read(lambda db: answer_records.answer_of_message(db, ids[2]))
-    assert answer is not None
-    assert (answer.title, answer.state) == ("one", "complete")
-
-
 CHILD = """
 import sys
 from tests.app.core.storage.chats.test_totals import count_forever
