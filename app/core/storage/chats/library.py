@@ -129,11 +129,11 @@ class ChatLibrary(StorePart):
         if chat is None:
             raise StorageError("This chat no longer exists.", "Choose another one.")
         if up_to is not None:
-            path = messages.read_tree(db, conversation_id).ancestors(up_to)
+            path = set(messages.read_tree(db, conversation_id).ancestors(up_to))
             chat = replace(chat, messages=tuple(message for message in chat.messages if message.id in path))
         chat = replace(chat, title=f"{chat.title} (copy)", created_at=EPOCH, updated_at=EPOCH)
         copy = insert_chat(db, chat, datetime.now(UTC))
-        sql = "UPDATE conversations SET (folder_id, place) = (SELECT folder_id, place FROM conversations WHERE id = ?) "
+        sql = "UPDATE conversations SET (folder_id, place) = (SELECT folder_id, place FROM conversations WHERE id = ?)"
         db.execute(f"{sql} WHERE id = ?", (conversation_id, copy))
         return copy
 
