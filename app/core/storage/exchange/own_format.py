@@ -195,7 +195,7 @@ def _message_from_data(data: object, known: set[int]) -> MessageView:
         text=text,
         state=MessageState.INTERRUPTED if state is MessageState.STREAMING else state,
         created_at=_time(data.get("created_at")),
-        stats=stats_from_text(json.dumps(data.get("stats"))),
+        stats=stats_from_text(json.dumps(data["stats"])) if data.get("stats") else None,
         spans=_spans(data.get("spans"), len(text)),
         notice=whole_text(data.get("notice")),
         cut=data.get("cut") is True,
