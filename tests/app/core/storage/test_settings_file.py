@@ -131,21 +131,6 @@ def test_a_read_only_folder_is_reported_and_leaves_no_files(tmp_path: Path) -> N
     assert list(tmp_path.iterdir()) == [blocked]
 
 
-def test_a_failing_replace_keeps_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "settings.toml"
-    write_settings(path, Settings())
-    before = path.read_bytes()
-
-    def refuse(self: Path, target: Path) -> Path:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Path, "replace", refuse)
-    with pytest.raises(SettingsWriteError, match="No space left"):
-        write_settings(path, Settings().changed({"top_k": 1})[0])
-    assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
 def test_every_row_is_whole() -> None:
     assert len({field.key for field in FIELDS}) == len(FIELDS)
     for field in FIELDS:
