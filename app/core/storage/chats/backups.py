@@ -66,7 +66,9 @@ def verify(part: Path) -> Path:
 def _failed(part: Path, error: Exception) -> BackupError:
     """Delete a failed copy; returns the error to raise."""
     _discard(part)
-    return BackupError(i18n("The copy {file} could not be made: {error}.", file=f"{part.stem}.db", error=error))
+    return BackupError(
+        i18n("The copy {file} could not be made: {error}.", file=part.with_suffix(".db").name, error=error)
+    )
 
 
 def discard_unfinished(folder: Path) -> None:
