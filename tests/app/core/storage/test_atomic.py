@@ -145,12 +145,6 @@ def test_a_folder_that_cannot_be_synced_is_no_failure(
     assert file.read_text() == "new"
 
 
-def test_what_need_not_outlive_a_power_loss_waits_for_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_to(monkeypatch, "fsync")
-    write_atomically(tmp_path / "layout.bin", b"new", durable=False)
-    assert (tmp_path / "layout.bin").read_bytes() == b"new"
-
-
 def test_what_a_killed_process_left_is_written_over(tmp_path: Path) -> None:
     file = tmp_path / "library.json"
     (tmp_path / "library.json.new").write_text("half of an older o")
