@@ -37,6 +37,8 @@ def _number(kind: Any, data: Any) -> Any:  # noqa: ANN401  (JSON)
     is_kind = isinstance(data, int | float) if kind is float else isinstance(data, kind)
     if not is_kind or isinstance(data, bool) is not (kind is bool):
         raise TypeError("no number")
+    if kind is float and -1e-3 < data < 0:  # a difference of times, rounded
+        return 0.0
     if not 0 <= data <= MAX_NUMBER:  # also for NaN
         raise ValueError("a number out of range")
     return kind(data)
