@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.paths import find_paths
-from app.core.storage.window_state import NEW_CHAT, OpenChat
+from app.core.storage.window_state import NEW_CHAT, OpenChat, read_layout
 from tests.app.fakes import AppHarness, keep_settings, open_app
 
 
@@ -93,17 +92,7 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, damaged: bytes) -> No
     assert OpenChat(tmp_path / "missing").read() is None
     OpenChat(file).keep(None)
     assert OpenChat(file).read() == NEW_CHAT
-    OpenChat(tmp_path / "no folder" / "open-chat").keep(3)  # only logged
-
-
-@pytest.mark.parametrize("name", ["open_chat_file", "layout_file"])
-def test_a_folder_in_the_place_of_what_is_remembered_costs_nothing_else(chats: tuple[int, int, int], name: str) -> None:
-    file = getattr(find_paths(), name)
-    file.unlink(missing_ok=True)
-    file.mkdir()
-    harness = open_app()
-    assert harness.window.problems == []
-    assert current(harness) == chats[2]  # the chat that changed last
-    harness.window.sidebar.list.chosen.emit(chats[0])
-    assert current(harness) == chats[0]
-    harness.close()
+    for place in (tmp_path / "no folder" / "open-chat", tmp_path):  # only logged
+        OpenChat(place).keep(3)
+        assert OpenChat(place).read() is None
+        assert read_layout(place) == b""
