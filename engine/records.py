@@ -92,7 +92,7 @@ class Placement:
     """The devices of a model; by default all graphics processors of this machine.
 
     Args:
-        devices: names as llama.cpp lists them ("CUDA0"), or "rpc:host:port"; or `NO_DEVICE` alone.
+        devices: names as llama.cpp lists them ("CUDA0"), or `NO_DEVICE` alone.
         split_mode: how several devices share the model.
         main_device: index of the device that has the whole model with `SplitMode.NONE`.
         tensor_split: proportions, in the order of the devices; empty: by free memory.
@@ -125,7 +125,6 @@ class DeviceKind(StrEnum):
 
     GPU = "gpu"
     INTEGRATED = "integrated gpu"  # shares the main memory
-    REMOTE = "remote"  # on another machine, over llama.cpp's RPC
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,7 +439,7 @@ class ModelInfo:
     tool_format: ToolFormat = ToolFormat.NONE
     tool_refusal: str = ""  # why tools are not supported
     supports_infill: bool = False  # whether the file has tokens for infill
-    head_method: str = ""  # method of a head: "MTP", "EAGLE-3", "Medusa" or "Hydra"; empty for a model
+    head_method: str = ""  # method of a head: such as "MTP" or "EAGLE-3"; empty for a model
     coverage: float | None = None  # share of the target's tokens in the draft's vocabulary; None: the same vocabulary
     has_vision: bool = False  # whether the model accepts pictures; needs a loaded side file
     engine_url: str = ""  # address of the remote server that runs the model; empty: this program
@@ -574,7 +573,6 @@ class EngineReady:
     unavailable: Mapping[Mode, str] = field(default_factory=dict)
     notices: tuple[str, ...] = ()
     devices: tuple[Device, ...] = ()  # this machine's devices, as llama.cpp lists them
-    remote_devices: tuple[tuple[str, tuple[Device, ...]], ...] = ()  # remote devices in use, by server
     own_head: ModelInfo | None = None  # the heads in the target's file, if used
     has_heads: bool = False  # whether the target's header mentions heads; they may be unusable
     library_notices: tuple[str, ...] = ()  # about llama.cpp itself, for the user

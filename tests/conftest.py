@@ -41,7 +41,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if os.name == "posix" and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-os.environ.pop("PACELINE_ENGINE", None)  # tests of the engine's process set it themselves
 
 
 # These take minutes. Started last, they would leave the other cores idle at the end.

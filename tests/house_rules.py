@@ -44,8 +44,9 @@ APP_MAY = {
 }
 START = "app/__main__.py"  # starts commands and helper processes
 APP_ROOT = {
-    "app.core.paths",
+    "app.core.display",
     "app.core.logs",
+    "app.core.paths",
     "app.__version__",
     "app._version",
 }  # for every package of app.core except the domain

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
@@ -23,7 +23,6 @@ from app.cli.output import (
     check_positive,
     check_reports,
     fail,
-    message_stream,
     notify,
     option_errors,
     print_notices,
@@ -73,41 +72,43 @@ def command(options: argparse.Namespace) -> int:
         return status
     if journal is not None and (status or runner.out_of_time):
         print(f"paceline: the same command continues after these {len(runner.runs)} answers.", file=sys.stderr)
-    report = make_report(ready, settings_of(runner, plan, prompts), runner.runs)
+    progress = {
+        "prompts": len(prompts),
+        "complete_rounds": runner.rounds,
+        "widest_interval_percent": runner.widest_percent,
+        "compared": list(dict.fromkeys(run.variant.label for run in runner.runs)),
+    }
+    settings = asdict(plan)
+    report = make_report(ready, {**settings.pop("sampling"), **settings, **progress}, runner.runs)
     verdict, is_fault = answers_verdict(report.rows, ready.target.inexact_reason)
     if verdict:
         notify(verdict)
-    print(tables(report.rows), file=message_stream(options.json, options.markdown))
+    print(tables(report.rows))
     as_json = json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
     return write_reports((options.json, as_json), (options.markdown, as_markdown(report))) or status or int(is_fault)
 
 
 def measure(runner: Runner) -> int:
     """Run with a progress line, and print why it ended early; returns the exit code."""
-    progress = ProgressLine()
+    with closing(ProgressLine()) as progress:
 
-    def on_run(run: BenchmarkRun) -> None:
-        number, index = divmod(len(runner.runs) - 1, runner.runs_per_round)
-        progress.show(f"round {number + 1}: {index + 1} of {runner.runs_per_round}: {run.prompt_id}")
+        def on_run(run: BenchmarkRun) -> None:
+            number, index = divmod(len(runner.runs) - 1, runner.runs_per_round)
+            progress.show(f"round {number + 1}: {index + 1} of {runner.runs_per_round}: {run.prompt_id}")
 
-    runner.on_run = on_run
-    try:
-        runner.run()
-    except (KeyboardInterrupt, PeerError, EngineError, OSError) as stopped:
-        progress.end()
-        return report_stop(stopped)
-    progress.end()
+        runner.on_run = on_run
+        try:
+            runner.run()
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        except (PeerError, EngineError) as error:
+            progress.close()
+            return fail(error.problem)
+        except OSError as error:
+            progress.close()
+            reason = f"{error.strerror or error}."
+            return fail(Problem("The answers cannot be stored", reason, "Free some space, then start it again."))
     return 0
-
-
-def report_stop(stopped: BaseException) -> int:
-    """Print why a measurement ended early; returns the exit code."""
-    if isinstance(stopped, PeerError | EngineError):
-        return fail(stopped.problem)
-    if isinstance(stopped, OSError):
-        reason = f"{stopped.strerror or stopped}."
-        return fail(Problem("The answers cannot be stored", reason, "Free some space, then start it again."))
-    return INTERRUPTED
 
 
 def _journal(options: argparse.Namespace, plan: BenchmarkPlan, requests: Sequence[PeerRequest]) -> Journal | None:
@@ -155,14 +156,12 @@ def _prompts(options: argparse.Namespace) -> list[BenchmarkPrompt]:
     unknown = [category for category in options.categories if category not in known]
     if unknown:
         raise ValueError(f"No prompt is of the category {' or '.join(unknown)}; there are {', '.join(known)}.")
-    counts: dict[str, int] = {}
-    chosen = []
+    kept: dict[str, list[BenchmarkPrompt]] = {}
     for prompt in prompts:
-        counts[prompt.category] = counts.get(prompt.category, 0) + 1
-        wanted = not options.categories or prompt.category in options.categories
-        if wanted and counts[prompt.category] <= (options.per_category or counts[prompt.category]):
-            chosen.append(prompt)
-    return chosen
+        kept.setdefault(prompt.category, []).append(prompt)
+    most = options.per_category
+    chosen = [one for category in options.categories or known for one in kept[category][:most]]
+    return [prompt for prompt in prompts if prompt in chosen]
 
 
 def _plan(options: argparse.Namespace) -> BenchmarkPlan:
@@ -172,12 +171,10 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
     check_positive(options, "until", "max_minutes")
     if options.until is not None and Mode.AUTO not in options.modes:
         raise ValueError("--until needs the mode auto: add it to --modes.")
-    samplings = [
-        SamplingParams(temperature, options.top_k, options.top_p, options.min_p, seed=options.seed)
-        for temperature in options.temperature
-    ]
+    others = (options.top_k, options.top_p, options.min_p)
+    samplings = [SamplingParams(one, *others, seed=options.seed) for one in options.temperature]  # checks each
     return BenchmarkPlan(
-        temperatures=tuple(sampling.temperature for sampling in samplings),
+        temperatures=tuple(options.temperature),
         sampling=samplings[0],
         max_tokens=options.max_tokens,
         repeat=options.repeat,
@@ -186,18 +183,3 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
         until_percent=options.until,
         max_minutes=options.max_minutes or (MAX_OPEN_MINUTES if options.until else None),
     )
-
-
-def settings_of(runner: Runner, plan: BenchmarkPlan, prompts: Sequence[BenchmarkPrompt]) -> dict[str, object]:
-    """The settings and the progress as the report stores them."""
-    sampling = asdict(plan.sampling)
-    return {
-        "prompts": len(prompts),
-        "temperatures": list(plan.temperatures),
-        **{name: sampling[name] for name in ("top_k", "top_p", "min_p", "seed")},
-        **{name: getattr(plan, name) for name in ("max_tokens", "repeat", "raw", "ignore_eos", "until_percent")},
-        "max_minutes": plan.max_minutes,
-        "complete_rounds": runner.rounds,
-        "widest_interval_percent": runner.widest_percent,
-        "compared": list(dict.fromkeys(run.variant.label for run in runner.runs)),
-    }

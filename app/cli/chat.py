@@ -10,24 +10,15 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
-from app.cli.output import fail, notify, option_errors, print_notices
-from app.cli.run import (
-    MEASURE_S,
-    RUN_ERRORS,
-    check_thinking,
-    decoding_defaults,
-    load_models,
-    load_request,
-    open_session,
-    show_events,
-    target_notices,
-)
-from app.cli.terminal_stream import Style, write_styled
+from app.cli.output import fail, notify, option_errors
+from app.cli.run import RUN_ERRORS, decoding_defaults, load_for, open_session, show_events
+from app.cli.terminal_stream import Style, print_styled
 from app.core.domain.thinking import without_thinking
 from engine.errors import EngineError
 from engine.records import ChatRequest, EngineReady, Message, Mode, Overflow
@@ -35,15 +26,12 @@ from engine.session.session import Session
 
 PROMPT, CONTINUATION_PROMPT = "> ", "… "
 BLOCK_MARKER = '"""'  # a message of several lines starts and ends with it
-HELP = (
-    ("/help", "these commands"),
-    ("/mode MODE", f"the mode from now on: {', '.join(Mode)}"),
-    ("/system TEXT", "another system prompt, or none"),
-    ("/retry", "answer the last message again"),
-    ("/clear", "start over"),
-    ("/exit", "end; so does Ctrl+D"),
-)
-HINT = 'Ctrl+C stops an answer. A line that ends with \\ continues; lines between """ and """ are one message.'
+HELP = f"""\
+  /help         these commands
+  /mode MODE    the mode from now on: {", ".join(Mode)}
+  /clear        start over
+  /exit         end; so does Ctrl+D"""
+HINT = 'Ctrl+C stops an answer. Lines between """ and """ are one message.'
 
 
 def command(options: argparse.Namespace) -> int:
@@ -52,19 +40,12 @@ def command(options: argparse.Namespace) -> int:
         resolve_names(options)
         apply_layers(options)
         request = decoding_defaults(options)
-    session = open_session()
-    try:
-        ready = load_models(session, load_request(options))
-        print_notices(ready, *target_notices(ready))
-        if options.draft and ready.draft is None:
+    with closing(open_session()) as session:
+        ready = load_for(session, options, request)
+        if ready is None:
             return 1
-        check_thinking(request, ready.target.name, [option.name for option in ready.target.thinking])
-        if request.mode is not Mode.OFF and request.depth is None:
-            session.measure(MEASURE_S)
         request = replace(request, stop=tuple(options.stop), ignore_eos=options.ignore_eos, overflow=Overflow.DROP)
         return Conversation(session, ready, request, options.system or "").run()
-    finally:
-        session.close()
 
 
 class Conversation:
@@ -101,47 +82,33 @@ class Conversation:
         """Read a message or a command; None at the end. Ctrl+C discards typed lines; without any it ends the chat."""
         lines = list[str]()
         try:
-            while True:
-                line = self._read((CONTINUATION_PROMPT if lines else PROMPT) if self._is_at_terminal else "")
-                is_block = bool(lines) and lines[0].startswith(BLOCK_MARKER)
-                lines.append(line)
-                if len(lines) == 1 and line.startswith(BLOCK_MARKER):
-                    is_block = True
-                    if len(line) >= 2 * len(BLOCK_MARKER) and line.endswith(BLOCK_MARKER):
-                        break
-                elif (is_block and line.endswith(BLOCK_MARKER)) or (not is_block and not line.endswith("\\")):
-                    break
+            while not lines or (lines[0].startswith(BLOCK_MARKER) and not _is_whole_block("\n".join(lines))):
+                prompt = CONTINUATION_PROMPT if lines else PROMPT
+                lines.append(self._read(prompt if self._is_at_terminal else ""))
         except EOFError:
             if not lines:
                 return None
         except KeyboardInterrupt:
             print(file=sys.stderr)
             return "" if lines else None
-        if lines[0].startswith(BLOCK_MARKER):
-            return "\n".join(lines).removeprefix(BLOCK_MARKER).removesuffix(BLOCK_MARKER).strip("\n")
-        return "\n".join(line.removesuffix("\\") for line in lines)
+        text = "\n".join(lines)
+        if text.startswith(BLOCK_MARKER):
+            return text.removeprefix(BLOCK_MARKER).removesuffix(BLOCK_MARKER).strip("\n")
+        return text
 
     def _run_command(self, text: str) -> bool:
         """Run a command; False if it ends the chat."""
         name, _, rest = text.partition(" ")
-        rest = rest.strip()
         if name in ("/exit", "/quit", "/bye"):
             return False
         if name == "/clear":
             self.messages.clear()
-        elif name == "/system":
-            self._system = rest
         elif name == "/mode":
-            self._switch_mode(rest)
-        elif name == "/retry" and self.messages:
-            if self.messages[-1].role == "assistant":
-                self.messages.pop()
-            self._answer()
+            self._switch_mode(rest.strip())
         elif name == "/help":
-            for words, meaning in HELP:
-                print(f"  {words:14}{meaning}", file=sys.stderr)
+            print(HELP, file=sys.stderr)
         else:
-            notify(f"{name} is unknown, or there is nothing to do; /help lists the commands")
+            notify(f"{name} is unknown; /help lists the commands")
         return True
 
     def _switch_mode(self, name: str) -> None:
@@ -166,6 +133,9 @@ class Conversation:
             fail(error.problem)
             return
         if interrupted.is_set():
-            write_styled(sys.stderr, "stopped", Style.FAINT)
-            print(file=sys.stderr)
+            print_styled("stopped", Style.FAINT)
         self.messages.append(Message("assistant", without_thinking("".join(texts))))
+
+
+def _is_whole_block(text: str) -> bool:
+    return len(text) >= 2 * len(BLOCK_MARKER) and text.endswith(BLOCK_MARKER)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
-import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from app.cli.output import counted_text, fail, message_stream
-from app.cli.stored_chats import with_chats
+from app.cli.output import counted_text, fail
 from app.core.domain.errors import ChatsImportError, StorageFullError
+from app.core.paths import find_paths
+from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.transfer import export_chats, import_chats
 
-STDOUT = "-"
 DISK_FULL_ADVICE = "Free some space and try again. Chats that are already here are not imported twice."
 
 
@@ -26,26 +25,22 @@ def command(options: argparse.Namespace) -> int:
     return with_chats(lambda store: _import(store, options.files), only_reads=False)
 
 
+def with_chats(work: Callable[[ChatStore], int], *, only_reads: bool) -> int:
+    """Run ``work`` with the stored chats; returns its exit code, or 1 after printing why it failed."""
+    paths = find_paths()
+    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), lambda _trouble: None)
+    problem = store.open()
+    try:
+        # After a problem stored chats may be read but not written: an empty file may have replaced a damaged one.
+        if problem is not None and not (only_reads and store.has_stored):
+            return fail(problem)
+        return work(store)
+    finally:
+        store.close()
+
+
 def _export(store: ChatStore, options: argparse.Namespace) -> int:
-    if options.file == STDOUT:
-        return _export_to_stdout(store, options)
-    messages = message_stream(options.file)
-    number = export_chats(store, Path(options.file), options.format, options.chat)
-    messages.write(f"{counted_text(number, 'chat', 'chats')} exported to {options.file}.\n")
-    return 0
-
-
-def _export_to_stdout(store: ChatStore, options: argparse.Namespace) -> int:
-    """Export to a temporary file first, so that nothing reaches stdout if the export fails."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "chats"
-        number = export_chats(store, file, options.format, options.chat)
-        if sys.stdout.isatty():
-            sys.stdout.write(file.read_text("utf-8", "replace"))
-        else:
-            with file.open("rb") as written:
-                shutil.copyfileobj(written, sys.stdout.buffer)
-    sys.stdout.flush()
+    number = export_chats(store, Path(options.file), options.format, None)
     sys.stderr.write(f"{counted_text(number, 'chat', 'chats')} exported.\n")
     return 0
 

@@ -7,12 +7,11 @@ the vocabulary is loaded. Heads are tried in a child process.
 from __future__ import annotations
 
 import argparse
-import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
-from app.cli.models.output import size_words
+from app.cli.output import print_json, size_words
 from app.core.domain.speed.speed_forecast import SpeedForecast
 from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.core.hub.remote_header import read_local_header
@@ -44,46 +43,42 @@ def command(options: argparse.Namespace) -> int:
     but would be slower here, and for a target without heads.
     """
     target, draft = Path(options.target), Path(options.draft) if options.draft is not None else None
-    is_head = draft is not None and bool(head_method(read_header(draft)))
-    if draft is None:
-        found = own_head_verdict(target)
-    else:
-        found = head_verdict(target, draft) if is_head else verdict(target, draft)
-    expected = speed_forecast(target, draft if found.matches else None, found.coverage)
-    exact = compare_rows(target)
+    found = _judge(target, draft)
+    expected = _speed_forecast(target, draft if found.matches else None, found.coverage)
+    exact, side = compare_rows(target), find_side_file(target)
+    refused = draft is not None and not found.matches
     if options.json:
-        facts = _as_dict(target, draft, found, expected) | {"exactness": asdict(exact)}
-        print(json.dumps(facts, ensure_ascii=False))
-    elif draft is None:
-        header = read_header(target)
-        _print_each(
-            f"{target.name} can be used.",
-            found.reason or own_heads_sentence(header, target.name),
-            *missing_metadata_notices(header, target.name),
-            *(expected.sentences if expected else ()),
-            _vision_sentence(target),
-            exact.sentence,
-        )
-    elif not found.matches:
-        _print_each(f"{draft.name} cannot draft for {target.name}: {found.reason}", _vision_sentence(target))
+        facts: dict[str, object] = {"target": target, "draft": draft, "side_file": side, "verdict": found}
+        would_lose = expected is not None and expected.would_lose
+        print_json({**facts, "would_be_slower": would_lose, "expected": expected, "exactness": exact})
     else:
-        _print_each(
-            *_fitting(target, draft, found, expected, is_head=is_head), _vision_sentence(target), exact.sentence
-        )
-    return int(exact.is_fault or (draft is not None and not found.matches))
+        sentences = _target_words(target, found) if draft is None else _draft_words(target, draft, found, expected)
+        if draft is None and expected is not None:
+            sentences += expected.sentences
+        if side is not None:
+            size = size_words(side.stat().st_size + ENCODER_BYTES)
+            sentences.append(f"{target.name} sees pictures with {side.name}, which takes about {size} of memory.")
+        for sentence in filter(None, [*sentences, None if refused else exact.sentence]):
+            print(sentence)
+    return int(exact.is_fault or refused)
 
 
-def _fitting(
-    target: Path, draft: Path, found: PairVerdict, expected: SpeedForecast | None, *, is_head: bool
-) -> list[str | None]:
-    """Sentences about a draft that fits its target."""
+def _target_words(target: Path, found: PairVerdict) -> list[str | None]:
+    header = read_header(target)
+    heads = found.reason or own_heads_sentence(header, target.name)
+    return [f"{target.name} can be used.", heads, *missing_metadata_notices(header, target.name)]
+
+
+def _draft_words(target: Path, draft: Path, found: PairVerdict, expected: SpeedForecast | None) -> list[str | None]:
+    if not found.matches:
+        return [f"{draft.name} cannot draft for {target.name}: {found.reason}"]
     words = vocabulary_sentence(found.coverage) if found.coverage is not None else ""
     if expected is not None and expected.would_lose:
         slow = f"{draft.name} could draft for {target.name}, but it would slow the target down here."
         why = expected.sentences if expected.is_measured else expected.details
         return [slow, words, found.difference, *why]
     fits = f"{draft.name} can draft for {target.name}"
-    if is_head:
+    if head_method(read_header(draft)):
         fits += ": it is a head made for such a model, and both ran together."
     else:
         fits += f". {words}" if words else ": their vocabularies match."
@@ -132,78 +127,47 @@ def compare_rows(target: Path) -> ComparedRows:
     return ComparedRows(num_rows, num_different, why_inexact(str(target)))
 
 
-def _vision_sentence(target: Path) -> str:
-    """A sentence about the target's vision encoder and its memory; empty if there is no encoder."""
-    side = find_side_file(target)
-    if side is None:
-        return ""
-    size = size_words(side.stat().st_size + ENCODER_BYTES)
-    return f"{target.name} sees pictures with {side.name}, which takes about {size} of memory."
-
-
-def _print_each(*sentences: str | None) -> None:
-    for sentence in filter(None, sentences):
-        print(sentence)
-
-
-def own_head_verdict(target: Path) -> PairVerdict:
-    """Whether a target has usable heads, or why not.
+def _judge(target: Path, draft: Path | None) -> PairVerdict:
+    """Whether a draft or a head fits the target; without a draft, whether the target has usable heads.
 
     Raises:
-        EngineError: the file cannot be used as a model.
+        EngineError: a file cannot be used as a model.
+        TemplateError: the target's chat template fails.
     """
-    probe(target, find_paths().cache)
-    with LlamaModel(target, vocab_only=True) as model:
-        _check_template(model)
+    cache = find_paths().cache
+    probe(target, cache)
+    with LlamaModel(target, vocab_only=True) as one:
+        PromptBuilder(one.vocab, one.chat_template).build((Message("user", "Hello"),))
+        if draft is not None and not head_method(read_header(draft)):
+            probe(draft, cache)
+            with LlamaModel(draft, vocab_only=True) as other:
+                return _compare_vocabularies(one, other)
     header = read_header(target)
-    if not has_next_token_layers(header):
+    if draft is None and not has_next_token_layers(header):
         return PairVerdict(matches=False, reason=own_heads_sentence(header, target.name))
     try:
-        reason = unsupported_reason(MTP) or _try_head(target, None)
-    except EngineError as error:
-        reason = error.message
-    return PairVerdict(matches=not reason, reason=reason)
-
-
-def head_verdict(target: Path, head: Path) -> PairVerdict:
-    probe(target, find_paths().cache)
-    try:
-        check_head_file(read_header(target), read_header(head))
-        _try_head(target, head)
+        if draft is not None:
+            check_head_file(header, read_header(draft))
+        elif reason := unsupported_reason(MTP):
+            return PairVerdict(matches=False, reason=reason)
+        probe_head(target, draft, cache_dir=cache)
     except EngineError as error:
         return PairVerdict(matches=False, reason=error.message)
     return PairVerdict(matches=True)
 
 
-def _try_head(target: Path, head: Path | None) -> str:
-    probe_head(target, head, cache_dir=find_paths().cache)
-    return ""
+def _compare_vocabularies(one: LlamaModel, other: LlamaModel) -> PairVerdict:
+    both = (one.vocab, one.chat_template), (other.vocab, other.chat_template)
+    try:
+        found = find_translation(*both)
+    except DraftRefusedError as error:
+        return PairVerdict(False, error.message)
+    if found is not None:
+        return PairVerdict(True, coverage=found.coverage)
+    return PairVerdict(True, difference=find_template_difference(*both))
 
 
-def _as_dict(target: Path, draft: Path | None, found: PairVerdict, expected: SpeedForecast | None) -> dict[str, object]:
-    side = find_side_file(target)
-    return {
-        "target": str(target),
-        "draft": None if draft is None else str(draft),
-        "usable": True,
-        "side_file": None if side is None else str(side),
-        "compatible": found.matches,
-        "verdict": _verdict_name(found, expected),
-        "reason": found.reason or None,
-        "speaks": found.coverage,
-        "template_difference": found.difference,
-        "expected": _expected(expected) if found.matches or draft is None else None,
-    }
-
-
-def _verdict_name(found: PairVerdict, expected: SpeedForecast | None) -> str:
-    """The verdict in one or two words, as JSON has it."""
-    if not found.matches:
-        return "cannot"
-    return "would not pay" if expected is not None and expected.would_lose else "can"
-
-
-def speed_forecast(target: Path, draft: Path | None, coverage: float | None = None) -> SpeedForecast | None:
+def _speed_forecast(target: Path, draft: Path | None, coverage: float | None) -> SpeedForecast | None:
     """The expected speed of the pair, or of the target alone, with the settings of the app.
 
     ``coverage`` is the share of the target's tokens that the draft can propose; None means all.
@@ -215,51 +179,3 @@ def speed_forecast(target: Path, draft: Path | None, coverage: float | None = No
     known = read_local_header(target), read_local_header(draft, may_be_head=True) if draft is not None else None
     conditions = Conditions() if coverage is None else Conditions(coverage=coverage)
     return SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, conditions)
-
-
-def _expected(speed_forecast: SpeedForecast | None) -> dict[str, object] | None:
-    if speed_forecast is None:
-        return None
-    measured = speed_forecast.measured
-    race = measured.race if measured else None
-    return {
-        "speedup": [round(speed_forecast.gain.low, 3), round(speed_forecast.gain.high, 3)],
-        "plain_tokens_per_second": [round(speed_forecast.plain.low, 2), round(speed_forecast.plain.high, 2)],
-        "draft_share": None if speed_forecast.gain.draft_cost is None else round(speed_forecast.gain.draft_cost, 3),
-        "draft_pays": speed_forecast.gain.draft_pays,
-        "bound": speed_forecast.bound,
-        "basis": speed_forecast.basis,
-        "measured_by_race": race.speedup if race else None,
-        "measured_over_answers": measured.speedup if measured else None,
-        "sentences": list(speed_forecast.sentences),
-    }
-
-
-def _check_template(model: LlamaModel) -> None:
-    """Render a prompt.
-
-    Raises:
-        TemplateError: the model's chat template fails.
-    """
-    PromptBuilder(model.vocab, model.chat_template).build((Message("user", "Hello"),))
-
-
-def verdict(target: Path, draft: Path) -> PairVerdict:
-    """Compare a target and a draft.
-
-    Raises:
-        EngineError: one of the files cannot be used as a model.
-    """
-    cache = find_paths().cache
-    for path in (target, draft):
-        probe(path, cache)
-    with LlamaModel(target, vocab_only=True) as one, LlamaModel(draft, vocab_only=True) as other:
-        _check_template(one)
-        both = (one.vocab, one.chat_template), (other.vocab, other.chat_template)
-        try:
-            found = find_translation(*both)
-        except DraftRefusedError as error:
-            return PairVerdict(False, error.message)
-        if found is not None:
-            return PairVerdict(True, coverage=found.coverage)
-        return PairVerdict(True, difference=find_template_difference(*both))

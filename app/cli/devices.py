@@ -3,59 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Sequence
 
-from app.cli.models.output import size_words
-from app.cli.output import notify, table
-from engine.llama import rpc
-from engine.llama.devices import find_devices, find_gpus
+from app.cli.output import print_json, size_words, table
+from engine.llama.devices import find_gpus
 from engine.llama.library import processor_name
 from engine.records import Device, DeviceKind
 
-_KINDS = {DeviceKind.GPU: "GPU", DeviceKind.INTEGRATED: "integrated GPU", DeviceKind.REMOTE: "over RPC"}
+_KINDS = {DeviceKind.GPU: "GPU", DeviceKind.INTEGRATED: "integrated GPU"}
 
 
 def command(options: argparse.Namespace) -> int:
-    """List the devices of this machine and of the named servers; exit code 1 if a server does not answer."""
-    found: list[tuple[str, Device]] = [(gpu.name, gpu) for gpu in find_gpus()]
-    for name in options.servers:
-        found.extend((name, device) for device in find_devices([rpc.checked(name)]))
-    warning = rpc.warning(options.servers)
-    if warning:
-        notify(warning)
+    """List the devices of this machine."""
+    found = find_gpus()
     if options.json:
-        print(json.dumps({"processor": processor_name(), "devices": [_device_facts(*one) for one in found]}))
+        print_json({"processor": processor_name(), "devices": found})
+    elif found:
+        print(table([("device", "description", "kind", "memory", "free"), *map(_row, found)]))
     else:
-        _print(found)
+        print(f"llama.cpp finds no device besides the processor ({processor_name()}).")
     return 0
 
 
-def _print(found: Sequence[tuple[str, Device]]) -> None:
-    if found:
-        print(table([("device", "description", "kind", "memory", "free"), *(_row(*one) for one in found)]))
-    else:
-        print(f"llama.cpp finds no device besides the processor ({processor_name()}).")
-    if not rpc.is_supported():
-        print("This build of llama.cpp has no RPC backend, so devices of other machines cannot be used.")
-
-
-def _row(name: str, device: Device) -> tuple[str, ...]:
-    sizes = (device.total_bytes, device.free_bytes)
-    return (
-        name,
-        device.description,
-        _KINDS[device.kind],
-        *("unknown" if one is None else size_words(one) for one in sizes),
-    )
-
-
-def _device_facts(name: str, device: Device) -> dict[str, object]:
-    return {
-        "device": name,
-        "name": device.name,
-        "description": device.description,
-        "kind": device.kind.value,
-        "total_bytes": device.total_bytes,
-        "free_bytes": device.free_bytes,
-    }
+def _row(device: Device) -> tuple[str, ...]:
+    sizes = ("unknown" if one is None else size_words(one) for one in (device.total_bytes, device.free_bytes))
+    return (device.name, device.description, _KINDS[device.kind], *sizes)

@@ -20,7 +20,7 @@ from app.core.remote.fitting import FittingAnswer
 from engine.records import ChatRequest, Finished, Mode, ThinkingOption
 from engine.sentences import i18n
 
-LOCAL_OPTIONS = ("draft", "history", "trace", "image", "mmproj", "mcp", "tools", "allow")  # options of the local engine
+LOCAL_OPTIONS = ("draft", "trace", "image", "mmproj", "mcp", "tools", "allow")  # options of the local engine
 
 
 def command(options: argparse.Namespace) -> int:

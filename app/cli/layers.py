@@ -6,7 +6,6 @@ The window's settings for all chats are ignored: a script behaves the same for e
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
 
 from app.cli.output import warn
@@ -36,8 +35,12 @@ def apply_layers(options: argparse.Namespace) -> None:
         ProjectError: no project has this name.
     """
     file = valid_values(sampling_of_file(options.model or str(builtin_target())))
-    own = {**_model_values(options), **_project_values(options), **_preset_values(options.preset)}
-    values = {**_default_values(), **file, **own}
+    project = getattr(options, "project", None)  # only some commands have it
+    of_project = Projects(find_paths().projects_file).find(project).values if project else {}
+    default = SamplingParams()
+    values: dict[str, SettingValue] = {key: getattr(default, key) for key in LAYERED_KEYS if hasattr(default, key)}
+    values |= {"mode": Mode.AUTO.value, **file, **_model_values(options), **of_project}
+    values |= _preset_values(options.preset)
     if missing_drafter(Mode(str(values["mode"])), options.model, options.draft):
         values["mode"] = Mode.AUTO.value  # the stored mode needs a draft that is missing now
     if (options.mode or values["mode"]) == Mode.OFF:
@@ -66,25 +69,13 @@ def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
     return "a model with next-token layers (MTP), or a head made for the model: give one with --draft."
 
 
-def _default_values() -> dict[str, SettingValue]:
-    default = SamplingParams()
-    names = (key for key in LAYERED_KEYS if hasattr(default, key))
-    return {**{key: getattr(default, key) for key in names}, "mode": Mode.AUTO.value}
-
-
 def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:
     models = ModelSettings(find_paths().model_settings_file, warn)
     if models.problem is not None:
         warn(models.problem)
     engine = getattr(options, "engine", None)
-    if engine:
-        return models.values(remote_model_id(engine, options.model or ""))
-    return models.values(options.model or str(builtin_target()))
-
-
-def _project_values(options: argparse.Namespace) -> Mapping[str, SettingValue]:
-    name = getattr(options, "project", None)  # only some commands have it
-    return Projects(find_paths().projects_file).find(name).values if name else {}
+    remote = remote_model_id(engine, options.model or "") if engine else ""
+    return models.values(remote or options.model or str(builtin_target()))
 
 
 def _preset_values(name: str | None) -> dict[str, SettingValue]:

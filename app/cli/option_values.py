@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from functools import partial
+from typing import TypeVar
 
 from app.core.domain.devices import MAX_PARTS
 from engine.records import Mode
@@ -13,6 +15,8 @@ MAX_PARALLEL = 64  # concurrent answers: a pass computes one row or more for eac
 MAX_LAYERS = 10_000  # more than any model has; also the limit in the settings
 CONTEXTS = (256, 10_000_000)  # in tokens
 _MAX_MINUTES = 100_000
+
+T = TypeVar("T")
 
 
 def integer(text: str, least: int, most: int) -> int:
@@ -29,74 +33,62 @@ queue = partial(integer, least=0, most=10_000)
 main_gpu = partial(integer, least=0, most=MAX_PARTS - 1)
 
 
-def modes(text: str) -> list[Mode]:
+def _list_of(text: str, kind: Callable[[str], T], expected: str) -> list[T]:
     try:
-        return list(dict.fromkeys(Mode(word) for word in text.split(",")))
+        return [kind(word) for word in text.split(",")]
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"must be from {', '.join(Mode)}") from error
+        raise argparse.ArgumentTypeError(f"must be {expected}") from error
+
+
+def modes(text: str) -> list[Mode]:
+    return list(dict.fromkeys(_list_of(text, Mode, f"from {', '.join(Mode)}")))
 
 
 def depths(text: str) -> list[int | None]:
     """Token counts; None for auto."""
-    if not all(word == "auto" or word.isdecimal() for word in text.split(",")):
-        raise argparse.ArgumentTypeError("must be numbers or auto")
-    return [None if word == "auto" else int(word) for word in text.split(",")]
+    return _list_of(text, lambda word: None if word == "auto" else int(word), "numbers or auto")
+
+
+def numbers(text: str) -> list[float]:
+    return _list_of(text, float, "numbers")
+
+
+def layer_numbers(text: str) -> list[int]:
+    """Layer numbers, from 0."""
+    return _list_of(text, partial(integer, least=0, most=MAX_LAYERS), "numbers")
 
 
 def word_list(text: str) -> list[str]:
     return [word for word in text.split(",") if word]
 
 
-def numbers(text: str) -> list[float]:
-    try:
-        return [float(word) for word in text.split(",")]
-    except ValueError as error:
-        raise argparse.ArgumentTypeError("must be numbers") from error
-
-
 def layers(text: str) -> int | None:
     """Read ``N`` or ``all``; None (for ``all``) means as many as fit."""
-    if text == "all":
-        return None
-    if not text.isdecimal():
+    if text != "all" and not text.isdecimal():
         raise argparse.ArgumentTypeError("must be a number or all")
-    return min(int(text), MAX_LAYERS)
-
-
-def layer_numbers(text: str) -> list[int]:
-    """Layer numbers, from 0."""
-    return [integer(part, 0, MAX_LAYERS) for part in text.split(",")]
-
-
-def minutes(text: str) -> float:
-    try:
-        minutes = float(text)
-    except ValueError:
-        minutes = 0.0
-    if not 0.0 < minutes <= _MAX_MINUTES:
-        raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MAX_MINUTES:,}")
-    return minutes
-
-
-def web_origin(text: str) -> str:
-    from app.core.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
-
-    try:
-        return origin_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def host(text: str) -> str:
-    from app.core.domain.local_server import host_name  # noqa: PLC0415
-
-    try:
-        return host_name(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    return None if text == "all" else min(int(text), MAX_LAYERS)
 
 
 def layer_count(text: str) -> int:
     """Read ``N`` or ``all``; the number is not checked against a model."""
     number = layers(text)
     return MAX_LAYERS if number is None else number
+
+
+def minutes(text: str) -> float:
+    (number,) = _list_of(text, float, f"a number above 0, to {_MAX_MINUTES:,}")
+    if not 0.0 < number <= _MAX_MINUTES:
+        raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MAX_MINUTES:,}")
+    return number
+
+
+def web_origin(text: str) -> str:
+    from app.core.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
+
+    return _list_of(text, origin_of, "an origin such as https://app.example")[0]
+
+
+def host(text: str) -> str:
+    from app.core.domain.local_server import host_name  # noqa: PLC0415
+
+    return _list_of(text, host_name, "a host name without a port")[0]

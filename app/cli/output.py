@@ -6,13 +6,14 @@ import argparse
 import io
 import json
 import os
-import shlex
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import TextIO, cast
+from typing import Any, TextIO, cast
 
 from app.cli.terminal_stream import Style, TerminalStream, write_styled
 from app.cli.terminal_words import for_terminal, problem_for_terminal
@@ -54,20 +55,6 @@ def discard_output() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def message_stream(*names: str | None) -> TextIO:
-    """The stream for messages about written files: stderr if a report goes to stdout, otherwise stdout.
-
-    A program that reads the report from ``/dev/stdout`` would read the message as a part of it.
-    """
-    for name in names:
-        try:
-            if name is not None and os.path.samestat(Path(name).stat(), os.fstat(sys.stdout.fileno())):
-                return sys.stderr
-        except (OSError, ValueError):  # the file does not exist yet, or stdout is no file
-            continue
-    return sys.stdout
-
-
 def check_reports(*names: str | None) -> None:
     """Check the paths of report files before a long measurement.
 
@@ -94,23 +81,16 @@ class ProgressLine:
     """A progress line that is rewritten in place; nothing is printed without a terminal."""
 
     def __init__(self) -> None:
-        self._on_terminal = sys.stderr.isatty()
         self._is_shown = False
 
-    def __enter__(self) -> ProgressLine:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self.end()
-
     def show(self, text: str, fraction: float | None = None) -> None:
-        if self._on_terminal:
+        if sys.stderr.isatty():
             self._is_shown = True
             line = text if fraction is None else f"{text}: {fraction:.0%}"
             columns = shutil.get_terminal_size().columns - 1  # a wrapped line could not be rewritten
             print(f"\r\033[K{line[:columns]}", end="", file=sys.stderr, flush=True)
 
-    def end(self) -> None:
+    def close(self) -> None:
         if self._is_shown:
             self._is_shown = False
             print("\r\033[K", end="", file=sys.stderr, flush=True)
@@ -122,9 +102,19 @@ def fail(problem: Problem, *, as_json: bool = False) -> int:
     write_styled(sys.stderr, f"paceline: {problem.title}:", Style.BAD)
     print(f" {problem.message} {problem.advice}", file=sys.stderr)
     if as_json:
-        error = {"title": problem.title, "message": problem.message, "advice": problem.advice}
-        print(json.dumps({"error": error}, ensure_ascii=False))
+        print_json({"error": problem})
     return 1
+
+
+def print_json(facts: object) -> None:
+    """Print one line of JSON; records become objects with their fields."""
+    print(json.dumps(facts, ensure_ascii=False, default=_fields))
+
+
+def _fields(value: Any) -> object:  # noqa: ANN401 (any record)
+    if is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
 def notify(notice: str) -> None:
@@ -133,7 +123,6 @@ def notify(notice: str) -> None:
 
 
 def print_notices(ready: EngineReady, *more: str) -> None:
-    """Print the notices about the loaded models and llama.cpp."""
     for notice in dict.fromkeys((*ready.notices, *more, *ready.library_notices)):
         notify(notice)
 
@@ -162,27 +151,24 @@ def run_as_dict(text: str, finished: Finished) -> dict[str, object]:
 
 def metrics_line(stats: RunStats, reason: FinishReason | None = None) -> str:
     """One line of metrics; unknown values are dashes."""
-    speedup = answer_verdict(stats).speedup
+
+    def number(value: float | None, digits: int = 1) -> str:
+        return "-" if value is None else f"{value:.{digits}f}"
+
+    speedup, share = answer_verdict(stats).speedup, stats.acceptance_rate
     parts = [
-        f"{_number(stats.tokens_per_second)} tok/s",
+        f"{number(stats.tokens_per_second)} tok/s",
         *([] if speedup is None else [f"{speedup:.2f}x plain"]),
-        f"{_number(stats.tokens_per_pass, 2)} tokens per pass",
-        f"{_percent(stats.acceptance_rate)} of {stats.proposed} proposed accepted"
-        if stats.proposed
-        else "none proposed",
+        f"{number(stats.tokens_per_pass, 2)} tokens per pass",
+        "none proposed" if share is None else f"{share:.0%} of {stats.proposed} proposed accepted",
         f"{counted_text(stats.tokens, 'token', 'tokens')} in {counted_text(stats.passes, 'pass', 'passes')}",
-        f"first after {_number(_ms(stats.time_to_first_token_s))} ms",
+        f"first after {number(_ms(stats.time_to_first_token_s))} ms",
         stats.mode.value if stats.depth == 0 or stats.mode is Mode.AUTO else f"{stats.mode.value}, depth {stats.depth}",
     ]
     if reason is not None and reason is not FinishReason.END:
         why = "ended because the model repeated itself (see --repeat-penalty)"
         parts.append(why if reason is FinishReason.LOOP else f"ended by {reason.value}")
     return " · ".join(parts)
-
-
-def run_hint(model: str) -> str:
-    """The next command to try; the name is quoted, since library names may contain spaces."""
-    return f"Try it: paceline run --model {shlex.quote(model)} --prompt TEXT"
 
 
 def table(rows: Iterable[Sequence[str]], numbers_from: int | None = None) -> str:
@@ -212,28 +198,22 @@ def check_positive(options: argparse.Namespace, *names: str, least: float | None
             raise ValueError(f"--{name.replace('_', '-')} must be {words}.")
 
 
-class OptionsError(AppError):
-    """An invalid command line, or a file that it names and that cannot be read."""
-
-    def __init__(self, title: str, message: str, advice: str) -> None:
-        super().__init__(message, advice)
-        self.title = title
-
-
 @contextmanager
 def option_errors(title: str, advice: str) -> Iterator[None]:
-    """Raise an `OptionsError` for an invalid value, or a file that cannot be read."""
+    """Raise an `AppError` with this title for an invalid value, or a file that cannot be read."""
     try:
         yield
     except PacelineError:  # some are a `ValueError`, too
         raise
-    except UnicodeDecodeError as error:
-        raise OptionsError(title, "The prompt is not UTF-8 text.", "Save it as UTF-8.") from error
-    except OSError as error:
-        message = f"{error.filename or 'A file'} cannot be read: {error.strerror or error}."
-        raise OptionsError(title, message, "Check the path.") from error
-    except ValueError as error:
-        raise OptionsError(title, str(error), advice) from error
+    except (OSError, ValueError) as failure:
+        error = AppError(str(failure), advice)
+        if isinstance(failure, UnicodeDecodeError):
+            error = AppError("The prompt is not UTF-8 text.", "Save it as UTF-8.")
+        elif isinstance(failure, OSError):
+            reason = f"{failure.filename or 'A file'} cannot be opened: {failure.strerror or failure}."
+            error = AppError(reason, "Check the path.")
+        error.title = title
+        raise error from failure
 
 
 def counted_text(number: int, one: str, many: str) -> str:
@@ -245,9 +225,11 @@ def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else seconds * 1000.0
 
 
-def _number(value: float | None, digits: int = 1) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def _percent(value: float | None) -> str:
-    return "-" if value is None else f"{value * 100:.0f}%"
+def size_words(size_bytes: int | None) -> str:
+    """A size for people; a dash if it is unknown."""
+    if size_bytes is None:
+        return "-"
+    for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size_bytes >= factor:
+            return f"{size_bytes / factor:.1f} {unit}"
+    return f"{size_bytes} B"

@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from app.cli.chats import with_chats
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, ProgressLine, counted_text, fail, message_stream, table
-from app.cli.stored_chats import with_chats
+from app.cli.output import INTERRUPTED, ProgressLine, counted_text, fail, table
 from app.core.domain.model_name import printable
 from app.core.domain.projects import MAX_FILES, FileState, Project
 from app.core.paths import find_paths
@@ -27,6 +27,7 @@ from engine.errors import EngineError
 from engine.sentences import i18n
 
 _LOWEST_PRIORITY = 19
+MOST_FOUND = 5
 
 
 def command(options: argparse.Namespace) -> int:
@@ -47,7 +48,7 @@ def _list(_options: argparse.Namespace, projects: Projects, index: DocumentIndex
         failed = sum(file.state is FileState.FAILED for file in files)
         passages = sum(file.num_passages for file in files)
         rows.append((project.name, f"{len(files)}", f"{passages:,}", f"{failed}", ", ".join(project.sources)))
-    print(table(rows, numbers_from=None) if len(rows) > 1 else "No projects yet: paceline projects add NAME FOLDER")
+    print(table(rows) if len(rows) > 1 else "No projects yet: paceline projects add NAME FOLDER")
     return 0
 
 
@@ -88,7 +89,7 @@ def _update(options: argparse.Namespace, projects: Projects, index: DocumentInde
 
 def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
     project = projects.find(options.name)
-    found = find_passages(index, project, options.question, find_paths())[: options.most]
+    found = find_passages(index, project, options.question, find_paths())[:MOST_FOUND]
     for passage in found:
         print(f"{passage.place}\n{passage.text}\n")
     if not found:
@@ -97,13 +98,13 @@ def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex)
 
 
 def _export(options: argparse.Namespace, projects: Projects, _index: DocumentIndex) -> int:
-    project, messages = projects.find(options.name), message_stream(options.file)
+    project = projects.find(options.name)
 
     def work(store: ChatStore) -> int:
         left_out = export_project(project, store, Path(options.file))
         for path in left_out:
             sys.stderr.write(f"{printable(path)} could not be read, and was left out.\n")
-        messages.write(f"{project.name} exported to {options.file}.\n")
+        sys.stderr.write(f"{project.name} exported to {options.file}.\n")
         return int(bool(left_out))
 
     return with_chats(work, only_reads=True)
@@ -138,7 +139,7 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
     with stop_on_interrupt() as interrupted:
         update(index, project.sources, interrupted.is_set, show)
         _embed_passages(project, index, interrupted.is_set, show)
-        line.end()
+        line.close()
         if interrupted.is_set():
             return INTERRUPTED
     if as_json:

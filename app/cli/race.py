@@ -9,7 +9,6 @@ import argparse
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
-from typing import TextIO
 
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import missing_drafter
@@ -21,7 +20,6 @@ from app.cli.output import (
     check_reports,
     counted_text,
     fail,
-    message_stream,
     notify,
     option_errors,
     print_notices,
@@ -44,10 +42,9 @@ from app.core.domain.speed.races import (
     verdict_sentence,
 )
 from engine.errors import DraftRefusedError
-from engine.records import ChatRequest, EngineReady, JobEvent, LoadRequest, Mode, RunStats
+from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, RunStats
 from engine.session.session import Session
 
-LOADING = "Loading the models and measuring the time of a pass ..."
 NO_DRAFT_ADVICE = "Give a draft of the same model family, or leave --draft out."
 
 
@@ -57,21 +54,27 @@ def command(options: argparse.Namespace) -> int:
         resolve_names(options)
         check_reports(options.json, options.markdown)
         choices, plan, request = _choices(options), _plan(options), _request(options)
-    with closing(open_session()) as session, ProgressLine() as progress, stop_on_interrupt() as interrupted:
-        progress.show(LOADING)
+    with closing(open_session()) as session, closing(ProgressLine()) as progress, stop_on_interrupt() as interrupted:
+        progress.show("Loading the models and measuring the time of a pass ...")
         ready = _load(session, load_request(options), choices)
         question = request.raw_prompt or request.messages[-1].content
         race = Race(RaceSetup(question, choices, plan.rounds, request.max_tokens or 0), request, plan)
-        display = RaceDisplay(choices, message_stream(options.json, options.markdown), progress)
+        labels, stats = [variant_of(choice).label for choice in choices], [RunStats()] * len(choices)
+        progress.close()
+        print_notices(ready)
+        progress.show("Reading the question ...")
+        status = 0
         for event in race.events(session, interrupted.is_set):
-            if not display.has_begun and isinstance(event, LaneProgress | RaceEnded):
-                progress.end()
-                print_notices(ready)
-            display.show(event)
-            if isinstance(event, RaceRoundEnded) and (plan.rounds > 1 or plan.until_percent is not None):
-                display.print_verdicts(f"Round {event.num_rounds}", event.verdicts)
+            if isinstance(event, LaneProgress):
+                stats[event.lane] = event.stats
+                tokens = ", ".join(f"{label} {one.tokens}" for label, one in zip(labels, stats, strict=True))
+                progress.show(f"Round {event.round + 1}, tokens: {tokens}")
+            elif isinstance(event, RaceRoundEnded) and (plan.rounds > 1 or plan.until_percent is not None):
+                progress.close()
+                _print_verdicts(f"Round {event.num_rounds}", labels, stats, event.verdicts)
             elif isinstance(event, RaceEnded):
-                status = _report(options, display, replace(event, problem=None) if interrupted.is_set() else event)
+                progress.close()
+                status = _report(options, labels, replace(event, problem=None) if interrupted.is_set() else event)
         return INTERRUPTED if interrupted.is_set() else status
 
 
@@ -113,14 +116,14 @@ def _load(session: Session, load: LoadRequest, choices: Sequence[LaneChoice]) ->
     return ready
 
 
-def _report(options: argparse.Namespace, display: RaceDisplay, ended: RaceEnded) -> int:
+def _report(options: argparse.Namespace, labels: Sequence[str], ended: RaceEnded) -> int:
     """Print the result and write the reports; returns the exit code."""
     result, status = ended.result, 0
     if result is not None:
         rounds = counted_text(result.num_rounds, "round", "rounds")
         title = f"All {rounds}" if result.is_complete else "The first round, which was stopped"
         title += ": tokens and rollbacks are sums" if result.num_rounds > 1 else ""
-        display.print_verdicts(title, result.verdicts, [lane.stats for lane in result.lanes])
+        _print_verdicts(title, labels, [lane.stats for lane in result.lanes], result.verdicts)
         status = write_reports((options.json, result.report + "\n"), (options.markdown, result.markdown))
         status = status or int(any(one.parting is not None and one.parting.is_fault for one in result.verdicts))
     status = fail(ended.problem) if ended.problem is not None else status
@@ -129,31 +132,11 @@ def _report(options: argparse.Namespace, display: RaceDisplay, ended: RaceEnded)
     return status
 
 
-class RaceDisplay:
-    """Prints a race: a progress line while it runs, and tables with verdicts."""
-
-    def __init__(self, choices: Sequence[LaneChoice], out: TextIO, progress: ProgressLine) -> None:
-        self._labels = [variant_of(choice).label for choice in choices]
-        self._out, self._progress = out, progress
-        self._stats = [RunStats()] * len(choices)  # of the current round
-        self.has_begun = False
-
-    def show(self, event: JobEvent) -> None:
-        if isinstance(event, LaneProgress):
-            self.has_begun = True
-            self._stats[event.lane] = event.stats
-            lanes = zip(self._labels, self._stats, strict=True)
-            tokens = ", ".join(f"{label} {stats.tokens}" for label, stats in lanes)
-            self._progress.show(f"Round {event.round + 1}, tokens: {tokens}")
-        elif isinstance(event, RaceRoundEnded | RaceEnded):
-            self._progress.end()
-
-    def print_verdicts(
-        self, title: str, verdicts: Sequence[LaneVerdict], stats: Sequence[RunStats] | None = None
-    ) -> None:
-        """Print a table of the lanes, with the counters of the current round if no others are given."""
-        lanes = lane_table(list(zip(self._labels, stats or self._stats, strict=True)))
-        print(f"{title}\n{table(lanes, numbers_from=1)}", file=self._out)
-        for verdict in verdicts:
-            print(verdict_sentence(verdict, self._labels), file=self._out)
-        print(file=self._out, flush=True)
+def _print_verdicts(
+    title: str, labels: Sequence[str], stats: Sequence[RunStats], verdicts: Sequence[LaneVerdict]
+) -> None:
+    lanes = lane_table(list(zip(labels, stats, strict=True)))
+    print(f"{title}\n{table(lanes, numbers_from=1)}")
+    for verdict in verdicts:
+        print(verdict_sentence(verdict, labels))
+    print(flush=True)

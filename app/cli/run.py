@@ -6,27 +6,35 @@ Nothing is stored.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import IO
 
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers, missing_drafter
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, metrics_line, notify, option_errors, print_notices, run_as_dict
-from app.cli.terminal_stream import Style, write_styled
-from app.cli.tool_run import ToolsOfRun, answer_with_tools, start_tools
+from app.cli.output import (
+    INTERRUPTED,
+    fail,
+    metrics_line,
+    notify,
+    option_errors,
+    print_json,
+    print_notices,
+    run_as_dict,
+)
+from app.cli.terminal_stream import Style, print_styled
+from app.cli.tool_run import answer_with_tools, start_tools
 from app.core.attachments.reading import MAX_CHARS, read_attachment
 from app.core.domain.attachments import Attachment
 from app.core.domain.devices import device_names, parse_placement
 from app.core.domain.errors import AppError
 from app.core.domain.framing import with_attachments
 from app.core.domain.projects import cited_passages
+from app.core.domain.settings.layers import SAMPLING_KEYS
 from app.core.domain.template_variables import read_variables
 from app.core.domain.text_decoding import utf_text
 from app.core.paths import builtin_draft, builtin_target, find_paths
@@ -49,8 +57,6 @@ from engine.records import (
     LoadRequest,
     Message,
     Mode,
-    Picture,
-    Placement,
     Problem,
     SamplingParams,
     TextChunk,
@@ -66,92 +72,81 @@ MAX_PROMPT_BYTES = 4 * (MAX_CHARS + 1)  # MAX_CHARS characters of UTF-8 and a by
 _HEAD_BYTES = 64  # the bytes by which a picture is recognized
 RUN_ERRORS = ("This cannot be run", "See paceline run --help.")
 MEASURE_S = 0.7  # short and rough: an exact measurement takes longer than one answer gains
+# With one of these options `run` answers once, even if it has no prompt.
+_ONE_ANSWER = (
+    "prompt", "prompt_file", "attach", "project", "image", "json", "raw", "mcp", "allow", "json_schema", "grammar",
+    "trace",
+)  # fmt: skip
 
 
 def command(options: argparse.Namespace) -> int:
-    """Answer the prompt, or chat if there is none; returns the exit code (see `main`)."""
-    if _is_chat(options):
+    """Answer the prompt, or chat if none is given and stdin is a terminal; returns the exit code (see `main`)."""
+    asks = any(getattr(options, name) for name in _ONE_ANSWER) or options.tools is not None
+    if not asks and sys.stdin.isatty() and sys.stdout.isatty():
         from app.cli.chat import command as chat  # noqa: PLC0415  (it is made of this module)
 
         return chat(options)
-    with option_errors(*RUN_ERRORS):
-        if options.project and not options.model:
-            options.model = Projects(find_paths().projects_file).find(options.project).model_path or None
-        resolve_names(options)
-        request = make_request(options)
-        _check_trace(options.trace)
-        _find_mmproj(options)
-        tools = start_tools(options)
-    session = open_session(Path(options.history) if options.history else None, as_json=options.json)
-    try:
-        return _run(session, options, request, tools)
-    finally:
+    with ExitStack() as stack:
+        with option_errors(*RUN_ERRORS):
+            if options.project and not options.model:
+                options.model = Projects(find_paths().projects_file).find(options.project).model_path or None
+            resolve_names(options)
+            request = make_request(options)
+            trace = stack.enter_context(Path(options.trace).open("w", encoding="utf-8")) if options.trace else None
+            if options.image and options.mmproj is None:
+                options.mmproj = str(_side_file(Path(options.model or builtin_target())))
+            tools = start_tools(options)
         if tools is not None:
-            tools.close()
-        session.close()
+            stack.callback(tools.provider.close)
+        session = open_session(as_json=options.json)
+        stack.callback(session.close)
+        ready = load_for(session, options, request)
+        if ready is None:
+            return 1
+        if trace is not None:
+            session.on_trace = lambda one: print(one.as_json(), file=trace)
+        if tools is not None:
+            return answer_with_tools(session, request, ready.target, tools, as_json=options.json)
+        with stop_on_interrupt() as interrupted:
+            finished = show_events(session.generate(request, interrupted.is_set), as_json=options.json)
+        if finished is not None and not options.json and finished.stats.mode is not request.mode:  # say why
+            print("; ".join(finished.stats.decisions), file=sys.stderr)
+        return INTERRUPTED if interrupted.is_set() else 0
 
 
-def _is_chat(options: argparse.Namespace) -> bool:
-    """True if no prompt is given and stdin is a terminal."""
-    names = (
-        "prompt",
-        "prompt_file",
-        "attach",
-        "project",
-        "image",
-        "json",
-        "raw",
-        "mcp",
-        "allow",
-        "json_schema",
-        "grammar",
-        "trace",
-    )
-    asks = any(getattr(options, name) for name in names) or options.tools is not None or options.history is not None
-    return not asks and sys.stdin.isatty() and sys.stdout.isatty()
+def load_for(session: Session, options: argparse.Namespace, request: ChatRequest) -> EngineReady | None:
+    """Load the models, print the notices about them, and measure what pacing needs.
 
-
-def _run(session: Session, options: argparse.Namespace, request: ChatRequest, tools: ToolsOfRun | None) -> int:
-    """Load the models and answer; returns the exit code.
+    None if the draft or the vision file of the options cannot be used; the notices say why.
 
     Raises:
-        EngineError: loading or answering failed.
+        EngineError: loading failed.
+        SettingError: the model does not have the reasoning mode of the request.
     """
     ready = load_models(session, load_request(options))
-    print_notices(ready, *(() if options.raw else target_notices(ready)))
+    target = Path(ready.target.path)
+    print_notices(ready, *(() if options.raw else missing_metadata_notices(read_header(target), target.name)))
     if (options.draft and ready.draft is None) or (options.image and not ready.target.has_vision):
-        return 1
+        return None
     check_thinking(request, ready.target.name, [option.name for option in ready.target.thinking])
     if request.mode is not Mode.OFF and request.depth is None:
         session.measure(MEASURE_S)
-    while session.has_idle_work:  # with --history: index earlier answers before timing
-        session.use_idle_time(MEASURE_S)
-    with _write_trace(session, options.trace):
-        if tools is not None:
-            return answer_with_tools(session, request, ready.target, tools, as_json=options.json)
-        return _answer(session, request, as_json=options.json)
+    return ready
 
 
-def target_notices(ready: EngineReady) -> tuple[str, ...]:
-    """Notices about the target's file."""
-    target = Path(ready.target.path)
-    return missing_metadata_notices(read_header(target), target.name)
-
-
-def open_session(past_folder: Path | None = None, *, as_json: bool = False) -> Session:
+def open_session(*, as_json: bool = False) -> Session:
     """Make a session that checks new files in a child process first.
 
-    Texts of earlier sessions are read from ``past_folder``, and this session's are added. An abort inside llama.cpp is
-    reported like any other failure.
+    An abort inside llama.cpp is reported like any other failure.
     """
-    report_aborts(partial(_report_crash, as_json=as_json))
-    return probing_session(find_paths().cache, builtin_target(), past_folder, keeps_chats=False)
 
+    def report_crash(reason: str) -> None:
+        message = i18n("llama.cpp failed and ended the program ({reason}).", reason=reason[:300])
+        advice = "Choose another file of this model, or a newer version of Paceline; the same text may end it again."
+        fail(Problem("The engine ended unexpectedly", message, advice), as_json=as_json)
 
-def _report_crash(reason: str, *, as_json: bool) -> None:
-    message = i18n("llama.cpp failed and ended the program ({reason}).", reason=reason[:300])
-    advice = "Choose another file of this model, or a newer version of Paceline; the same text may end it again."
-    fail(Problem("The engine ended unexpectedly", message, advice), as_json=as_json)
+    report_aborts(report_crash)
+    return probing_session(find_paths().cache, builtin_target(), keeps_chats=False)
 
 
 def load_request(options: argparse.Namespace) -> LoadRequest:
@@ -163,7 +158,18 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
     target, draft = options.model, options.draft
     if target is None:
         target, draft = str(builtin_target()), draft or str(builtin_draft())
-    placement, draft_devices = _devices(options)
+    try:
+        placement = parse_placement(
+            options.device,
+            options.split_mode,
+            options.main_gpu,
+            options.tensor_split,
+            options.n_cpu_moe,
+            ",".join(options.override_tensor),
+        )
+        draft_devices = device_names(options.draft_device)
+    except ValueError as error:
+        raise SettingError(str(error)) from error
     return LoadRequest(
         target,
         draft,
@@ -183,38 +189,14 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
     )
 
 
-def _find_mmproj(options: argparse.Namespace) -> None:
-    """If pictures are given without an mmproj file, find that file beside the model.
-
-    Raises:
-        SideFileError: the folder has no mmproj file.
-    """
-    if not options.image or options.mmproj is not None:
-        return
-    target = Path(options.model or builtin_target())
+def _side_file(target: Path) -> Path:
     found = find_side_file(target)
     if found is None:
         raise SideFileError(
             i18n("There is no matching side file (mmproj) beside {name}, so it cannot see pictures.", name=target.name),
             "Name it with --mmproj, or leave out --image.",
         )
-    options.mmproj = str(found)
-
-
-def _devices(options: argparse.Namespace) -> tuple[Placement, tuple[str, ...]]:
-    """The placement of the target, and the devices of the draft."""
-    try:
-        placement = parse_placement(
-            options.device,
-            options.split_mode,
-            options.main_gpu,
-            options.tensor_split,
-            options.n_cpu_moe,
-            ",".join(options.override_tensor),
-        )
-        return placement, device_names(options.draft_device)
-    except ValueError as error:
-        raise SettingError(str(error)) from error
+    return found
 
 
 def make_request(options: argparse.Namespace) -> ChatRequest:
@@ -229,31 +211,24 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         GrammarError: the schema or grammar for the answer is invalid.
     """
     apply_layers(options)
+    for name, what in (("attach", "Files"), ("project", "Passages of a project"), ("image", "Pictures")):
+        if options.raw and getattr(options, name):
+            raise ValueError(f"{what} belong to a message of a chat: leave out --{name} or --raw.")
     seen = [name for name in options.attach if _is_picture(Path(name))]
     options.attach = [name for name in options.attach if name not in seen]
     options.image = [*options.image, *seen]
     text = _prompt_text(options)
     request = decoding_defaults(options)
-    if options.history and Path(options.history).exists() and not Path(options.history).is_dir():
-        raise ValueError(f"--history needs a folder, and {options.history} is not one.")
     system = (Message("system", options.system),) if options.system else ()
-    question = Message("user", text, pictures=tuple((0, picture) for picture in _pictures(options)))
+    pictures = tuple((0, read_picture_file(Path(name))) for name in options.image)
     return replace(
         request,
-        messages=() if options.raw else (*system, question),
+        messages=() if options.raw else (*system, Message("user", text, pictures=pictures)),
         raw_prompt=text if options.raw else None,
         stop=tuple(options.stop),
         ignore_eos=options.ignore_eos,
-        use_past=options.history is not None,
         grammar=_grammar(options),
     )
-
-
-def _grammar_of_schema(schema: object) -> str:
-    grammar = schema_grammar(schema)
-    for warning in grammar.warnings:
-        notify(warning)
-    return grammar.text
 
 
 def _grammar(options: argparse.Namespace) -> str:
@@ -269,20 +244,20 @@ def _grammar(options: argparse.Namespace) -> str:
         return ""
     if options.ignore_eos:
         raise ValueError("An answer with a schema or grammar ends by itself: leave out --ignore-eos.")
-    kind = "grammar" if options.grammar else "schema"
     try:
-        if name == "-":
-            text = _read_limited(sys.stdin.buffer, kind)
-        else:
-            with Path(name).open("rb") as file:
-                text = _read_limited(file, kind)
-        return check_grammar(text) if options.grammar else _grammar_of_schema(json.loads(text))
+        text = _read_limited(name, "grammar" if options.grammar else "schema")
+        if options.grammar:
+            return check_grammar(text)
+        grammar = schema_grammar(json.loads(text))
     except UnicodeDecodeError as error:
         raise ValueError(f"{name} is not UTF-8 text.") from error
     except RecursionError as error:
         raise ValueError(f"{name} is nested too deep.") from error
     except json.JSONDecodeError as error:
         raise ValueError(f"{name} is not JSON: {error}.") from error
+    for warning in grammar.warnings:
+        notify(warning)
+    return grammar.text
 
 
 def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
@@ -291,35 +266,21 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
     Raises:
         ValueError: a value is outside its range, or the mode needs a draft that is missing.
     """
-    mode = Mode(options.mode)
+    mode, variables = Mode(options.mode), options.template_variables or []
     if missing := missing_drafter(mode, options.model, options.draft):
         raise ValueError(f"The {mode.value} mode needs {missing}")
     choose_draft_length(mode, options.depth, can_pace=True)
     if options.max_tokens is not None and options.max_tokens < 1:
         raise ValueError("--max-tokens must be 1 or more.")
-    sampling = SamplingParams(
-        temperature=options.temperature,
-        top_k=options.top_k,
-        top_p=options.top_p,
-        min_p=options.min_p,
-        repeat_penalty=options.repeat_penalty,
-        frequency_penalty=options.frequency_penalty,
-        presence_penalty=options.presence_penalty,
-        seed=options.seed,
-    )
     return ChatRequest(
         mode=mode,
         depth=options.depth,
-        sampling=sampling,
+        sampling=SamplingParams(**{name: getattr(options, name) for name in (*SAMPLING_KEYS, "seed")}),
         max_tokens=options.max_tokens,
         thinking=options.thinking or "",
-        template_variables=read_variables(", ".join(_as_list(options.template_variables))),
+        # Options give a list, the model's settings a text.
+        template_variables=read_variables(variables if isinstance(variables, str) else ", ".join(variables)),
     )
-
-
-def _as_list(given: str | list[str] | None) -> list[str]:
-    """Template variables as a list: options give a list, the model's settings a string."""
-    return [given] if isinstance(given, str) else given or []
 
 
 def check_thinking(request: ChatRequest, model: str, names: Sequence[str]) -> None:
@@ -339,28 +300,44 @@ def check_thinking(request: ChatRequest, model: str, names: Sequence[str]) -> No
 
 
 def _prompt_text(options: argparse.Namespace) -> str:
-    if options.prompt_file == "-":
-        text = _read_limited(sys.stdin.buffer)
-    elif options.prompt_file:
-        with Path(options.prompt_file).open("rb") as file:
-            text = _read_limited(file)
-    elif options.prompt is None and not options.attach and not options.image and not sys.stdin.isatty():
-        text = _read_limited(sys.stdin.buffer)
-    else:
-        text = options.prompt or ""
-    if not text.strip() and not options.attach and not options.image:
+    """The prompt with its files and passages before it."""
+    has_files = options.attach or options.image
+    text = options.prompt or ""
+    if options.prompt_file:
+        text = _read_limited(options.prompt_file)
+    elif options.prompt is None and not has_files and not sys.stdin.isatty():
+        text = _read_limited("-")
+    if not text.strip() and not has_files:
         raise ValueError("There is no prompt: give one with --prompt, --prompt-file or on standard input.")
-    return with_attachments(text, [*_attachments(options), *_passages(options, text)])
+    attached: list[Attachment] = []
+    for name in options.attach:
+        file = read_attachment(Path(name))
+        attached.append(file.attachment)
+        if file.notice:
+            notify(file.notice)
+    if options.project:
+        from app.core.projects.search import passages_for  # noqa: PLC0415  (few ask a project)
+
+        found = passages_for(find_paths(), options.project, text)
+        cited = [f"[{one.number}] {one.place}" for one in cited_passages(found.text)]
+        notify("\n".join(cited) or "Nothing in the files of this project fits the question.")
+        attached.append(found)
+    return with_attachments(text, attached)
 
 
-def _read_limited(stream: IO[bytes], kind: str = "prompt") -> str:
-    """Read a text up to a limit, since a pipe may be endless. ``kind`` names it in the error: prompt, schema, grammar.
+def _read_limited(name: str, kind: str = "prompt") -> str:
+    """Read a file, or standard input (``-``), up to a limit, since a pipe may be endless. ``kind`` names the text.
 
     Raises:
         AppError: the text is longer than any context.
         UnicodeDecodeError: the text is no UTF-8 and has no byte order mark of UTF-16 or UTF-32.
+        OSError: the file cannot be read.
     """
-    raw = stream.read(MAX_PROMPT_BYTES + 1)
+    if name == "-":
+        raw = sys.stdin.buffer.read(MAX_PROMPT_BYTES + 1)
+    else:
+        with Path(name).open("rb") as file:
+            raw = file.read(MAX_PROMPT_BYTES + 1)
     is_too_long = len(raw) > MAX_PROMPT_BYTES
     text = "" if is_too_long else utf_text(raw)
     if is_too_long or len(text) > MAX_PROMPT_CHARS:
@@ -375,36 +352,6 @@ def _is_picture(path: Path) -> bool:
             return path.is_file() and is_picture(file.read(_HEAD_BYTES))
     except (OSError, ValueError):  # reading it as text will report the error
         return False
-
-
-def _attachments(options: argparse.Namespace) -> list[Attachment]:
-    if options.attach and options.raw:
-        raise ValueError("Files are attached to a message of a chat: leave out --attach or --raw.")
-    files = [read_attachment(Path(name)) for name in options.attach]
-    for file in files:
-        if file.notice:
-            notify(file.notice)
-    return [file.attachment for file in files]
-
-
-def _passages(options: argparse.Namespace, question: str) -> list[Attachment]:
-    """Find passages in the project's files; prints the number and source of each."""
-    if not options.project:
-        return []
-    if options.raw:
-        raise ValueError("Passages go along with a message of a chat: leave out --project or --raw.")
-    from app.core.projects.search import passages_for  # noqa: PLC0415  (few ask a project)
-
-    found = passages_for(find_paths(), options.project, question)
-    cited = [f"[{one.number}] {one.place}" for one in cited_passages(found.text)]
-    notify("\n".join(cited) or "Nothing in the files of this project fits the question.")
-    return [found]
-
-
-def _pictures(options: argparse.Namespace) -> list[Picture]:
-    if options.image and options.raw:
-        raise ValueError("Pictures belong to a message of a chat: leave out --image or --raw.")
-    return [read_picture_file(Path(name)) for name in options.image]
 
 
 def load_models(session: Session, request: LoadRequest) -> EngineReady:
@@ -422,41 +369,6 @@ def load_models(session: Session, request: LoadRequest) -> EngineReady:
     return ready
 
 
-def _check_trace(name: str | None) -> None:
-    """Check the trace file before anything is loaded.
-
-    Raises:
-        ValueError: the trace cannot be written.
-    """
-    try:
-        if name is not None:
-            Path(name).open("a", encoding="utf-8").close()
-    except OSError as error:
-        raise ValueError(f"The trace cannot be written to {name}: {error.strerror or error}.") from error
-
-
-@contextlib.contextmanager
-def _write_trace(session: Session, name: str | None) -> Iterator[None]:
-    """Write a line for each pass to the file, if one is named."""
-    if name is None:
-        yield
-        return
-    with Path(name).open("w", encoding="utf-8") as file:
-        session.on_trace = lambda one: print(one.as_json(), file=file)
-        try:
-            yield
-        finally:
-            session.on_trace = None
-
-
-def _answer(session: Session, request: ChatRequest, *, as_json: bool) -> int:
-    with stop_on_interrupt() as interrupted:
-        finished = show_events(session.generate(request, interrupted.is_set), as_json=as_json)
-    if finished is not None and not as_json and finished.stats.mode is not request.mode:  # say why
-        print("; ".join(finished.stats.decisions), file=sys.stderr)
-    return INTERRUPTED if interrupted.is_set() else 0
-
-
 def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | None = None) -> Finished | None:
     """Print an answer as it streams, then its metrics; returns its last event. ``texts`` collects the text chunks."""
     texts = [] if texts is None else texts
@@ -469,9 +381,8 @@ def show_events(events: Iterator[Event], *, as_json: bool, texts: list[str] | No
         elif isinstance(event, Finished):
             finished = event
             if as_json:
-                print(json.dumps(run_as_dict("".join(texts[1:]), event), ensure_ascii=False))
+                print_json(run_as_dict("".join(texts[1:]), event))
             else:
                 print()
-                write_styled(sys.stderr, metrics_line(event.stats, event.reason), Style.FAINT)
-                print(file=sys.stderr)
+                print_styled(metrics_line(event.stats, event.reason), Style.FAINT)
     return finished

@@ -9,7 +9,7 @@ import os
 import queue
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,10 +17,9 @@ from pathlib import Path
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
-from app.cli.output import INTERRUPTED, fail, notify, print_notices
+from app.cli.output import INTERRUPTED, notify, option_errors, print_notices
 from app.cli.run import decoding_defaults, load_request
 from app.core.domain.engines import is_this_machine
-from app.core.domain.errors import AppError
 from app.core.domain.model_name import printable
 from app.core.hub.library.library import open_library
 from app.core.logs import RedactingFormatter
@@ -42,15 +41,12 @@ from engine.pictures.side_file import find_side_file
 from engine.process.client import EngineClient
 from engine.process.embedder import Embedder
 from engine.records import (
-    ChatRequest,
     EngineEnded,
     EngineFailed,
     EngineReady,
     Event,
     LoadRequest,
     Mode,
-    ModelInfo,
-    Problem,
 )
 from engine.requests import JobEnded, RunJob
 from engine.session.worker import probing_session
@@ -61,60 +57,37 @@ CRASH_LOGGER = "engine.process.process"  # the logger that reports the engine's 
 
 
 def command(options: argparse.Namespace) -> int:
-    """Serve until Ctrl+C; returns the exit code (see `main`)."""
-    library = LibraryModels(options)
-    try:
-        resolve_names(options)
-        apply_layers(options)
-        defaults = decoding_defaults(options)
-        pictures, embedder = _pictures(options.media_path), _embedder(options)
-        key = _key(options)
-        system, name = options.system or "", options.alias or ""
-        served = partial(_served_model, defaults=defaults, system=system, name=name, pictures=pictures)
-        listener = bind(options.host, options.port)
-    except AppError as error:
-        return fail(error.problem)
-    except ValueError as error:
-        return fail(Problem("This cannot be served", str(error), "See paceline serve --help."))
-    with listener, _errors_on_stderr():
-        try:
-            return _serve_loaded(library, listener, key, embedder, options, served)
-        except EngineError as error:
-            return fail(error.problem)
-
-
-def _serve_loaded(
-    library: LibraryModels,
-    listener: socket.socket,
-    key: str,
-    embedder: Embedder | None,
-    options: argparse.Namespace,
-    served: Callable[[EngineReady], ServedModel],
-) -> int:
-    """Load the models in the engine's process and serve them.
+    """Load the models in the engine's process, and serve them until Ctrl+C; returns the exit code (see `main`).
 
     Raises:
         EngineError: the models cannot be loaded.
     """
+    library = LibraryModels(options)
+    with option_errors("This cannot be served", "See paceline serve --help."):
+        resolve_names(options)
+        first = library.loadable(options, options.alias or "")
+        embedder, key = _embedder(options), _key(options)
+        listener = bind(options.host, options.port)
     make_session = partial(probing_session, find_paths().cache, builtin_target(), keeps_chats=False)
     is_serving = threading.Event()
-    engine = EngineClient(partial(_report_crash, is_serving), make_session, formatter=RedactingFormatter())
-    engine.start()
-    try:
-        ready = _load(engine, _load_request(options))
-        if ready is None:
-            return INTERRUPTED
-        print_notices(ready)
-        if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.has_vision):
-            return 1
-        if embedder is not None:
-            notify(_embedding_notice(embedder.model()))
-            embedder.close()  # the engine's process loads its own
-        is_serving.set()
-        library.begin(LoadableModel(_load_request(options), served), ready)
-        return _serve(engine, library, listener, key, embedder, options)
-    finally:
-        engine.close(ENGINE_EXIT_S)
+    with listener, _errors_on_stderr():
+        engine = EngineClient(partial(_report_crash, is_serving), make_session, formatter=RedactingFormatter())
+        engine.start()
+        try:
+            ready = _load(engine, first.request)
+            if ready is None:
+                return INTERRUPTED
+            print_notices(ready)
+            if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.has_vision):
+                return 1
+            if embedder is not None:
+                notify(_embedding_notice(embedder.model()))
+                embedder.close()  # the engine's process loads its own
+            is_serving.set()
+            library.begin(first, ready)
+            return _serve(engine, library, listener, key, embedder, options)
+        finally:
+            engine.close(ENGINE_EXIT_S)
 
 
 def _report_crash(is_serving: threading.Event, event: Event) -> None:
@@ -184,31 +157,6 @@ def _key(options: argparse.Namespace) -> str:
     return key
 
 
-def _served_model(
-    ready: EngineReady, defaults: ChatRequest, system: str, name: str = "", pictures: PictureSource | None = None
-) -> ServedModel:
-    name = name or printable(Path(ready.target.path).stem)
-    return ServedModel(name, ready, defaults, system, pictures, partial(passages_for, find_paths()))
-
-
-def _pictures(media_path: str | None) -> PictureSource:
-    """The reader of pictures.
-
-    Raises:
-        ValueError: the folder does not exist.
-    """
-    if media_path is not None and not Path(media_path).is_dir():
-        raise ValueError(f"--media-path needs a folder, and {media_path} is not one.")
-    return PictureSource(None if media_path is None else Path(media_path))
-
-
-def _load_request(options: argparse.Namespace) -> LoadRequest:
-    """Like `run.load_request`, but by default also loads a vision file (mmproj) beside the model."""
-    request = load_request(options)
-    found = find_side_file(Path(request.target)) if request.mmproj is None else None
-    return request if found is None else replace(request, mmproj=str(found))
-
-
 class LibraryModels(ModelSwitch):
     """The library's models; each is loaded with the command's options."""
 
@@ -222,8 +170,7 @@ class LibraryModels(ModelSwitch):
 
     def _find(self, name: str) -> LoadableModel | None:
         """The model of this name, with its paired draft; None if the library has no such model."""
-        library = open_library(find_paths())
-        by_name = {model.name: model for model in library.models() if not model.missing}
+        by_name = {model.name: model for model in open_library(find_paths()).models() if not model.missing}
         model = by_name.get(name)
         if model is None:
             return None
@@ -233,11 +180,29 @@ class LibraryModels(ModelSwitch):
         options.mmproj = None  # --mmproj is for the model of the command line only
         if draft is None and options.mode == Mode.DRAFT:
             options.mode = None
+        return self.loadable(options, name)
+
+    def loadable(self, options: argparse.Namespace, name: str) -> LoadableModel:
+        """The models of the options, by default also with the vision file beside the target.
+
+        ``name``: for requests; if it is empty, the file's name is used.
+
+        Raises:
+            ValueError: an option is invalid.
+        """
         apply_layers(options)
-        defaults = decoding_defaults(options)
-        pictures = _pictures(options.media_path)
-        served = partial(_served_model, defaults=defaults, system=options.system or "", name=name, pictures=pictures)
-        return LoadableModel(_load_request(options), served)
+        defaults, system = decoding_defaults(options), options.system or ""
+        if options.media_path is not None and not Path(options.media_path).is_dir():
+            raise ValueError(f"--media-path needs a folder, and {options.media_path} is not one.")
+        pictures = PictureSource(None if options.media_path is None else Path(options.media_path))
+
+        def served(ready: EngineReady) -> ServedModel:
+            shown = name or printable(Path(ready.target.path).stem)
+            return ServedModel(shown, ready, defaults, system, pictures, partial(passages_for, find_paths()))
+
+        request = load_request(options)
+        found = find_side_file(Path(request.target)) if request.mmproj is None else None
+        return LoadableModel(request if found is None else replace(request, mmproj=str(found)), served)
 
 
 def _serve(
@@ -256,9 +221,7 @@ def _serve(
     with ended_by_signals(), _unload_when_idle(engine, scheduler, options.idle_unload):
         try:
             model = models.current()
-            sees = ", sees pictures" if model.ready.target.has_vision else ""
-            about = f"{sees}{_draft_words(model.ready)}{_parallel_words(model.ready.target)}"
-            notify(f"{model.name}{about}, at {address_of(listener)}/v1; Ctrl+C ends it")
+            notify(f"{model.name}{_about(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
             if not is_this_machine(options.host.lower()):
                 notify(f"other machines can reach {options.host}, and the key is sent over the network unencrypted")
             HttpServer(app, scheduler.close).run([listener])
@@ -268,14 +231,14 @@ def _serve(
     return 0
 
 
-def _parallel_words(target: ModelInfo) -> str:
-    return f", up to {target.parallel} answers at once" if target.parallel > 1 else ""
-
-
-def _draft_words(ready: EngineReady) -> str:
-    if ready.draft is not None:
-        return f", drafted by {ready.draft.name}"
-    return "" if ready.own_head is None else f", drafted by its own head ({ready.own_head.head_method})"
+def _about(ready: EngineReady) -> str:
+    target, draft, head = ready.target, ready.draft, ready.own_head
+    words = ", sees pictures" if target.has_vision else ""
+    if draft is not None:
+        words += f", drafted by {draft.name}"
+    elif head is not None:
+        words += f", drafted by its own head ({head.head_method})"
+    return words + (f", up to {target.parallel} answers at once" if target.parallel > 1 else "")
 
 
 @contextlib.contextmanager

@@ -7,10 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.cli.output import message_stream
+from app.cli.chats import with_chats
 from app.cli.output import table as columns
-from app.cli.stored_chats import with_chats
-from app.core.domain.errors import StatisticsExportError
 from app.core.domain.sums import PairSums, total
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, totals_row, write_file
@@ -40,21 +38,12 @@ def command(options: argparse.Namespace) -> int:
 
 def _show(store: ChatStore, options: argparse.Namespace) -> int:
     request = ExportRequest(Scope.TOTALS)
-    if options.conversation is not None:
-        request = ExportRequest(Scope.CHAT, options.conversation)
-        if store.title(options.conversation) is None:
-            raise StatisticsExportError(
-                f"There is no chat {options.conversation}.", "`paceline stats --answers --json` lists all chats."
-            )
-    elif options.answers:
-        request = ExportRequest(Scope.EVERYTHING)
     if options.json:
         for piece in export_chunks(store, request, "json"):
             sys.stdout.write(piece)
     elif options.csv:
-        messages = message_stream(options.csv)
         write_file(Path(options.csv), export_chunks(store, request, "csv"), for_spreadsheets=True)
-        messages.write(f"Statistics exported to {options.csv}.\n")
+        sys.stderr.write(f"Statistics exported to {options.csv}.\n")
     else:
         sys.stdout.write(table(totals_in(store, request)) + "\n")
     return 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from enum import StrEnum
 from typing import Any, TextIO
 
@@ -40,6 +41,11 @@ def write_styled(stream: TextIO, text: str, style: Style) -> None:
         stream.write_styled(text, style)
     else:
         stream.write(text)
+
+
+def print_styled(line: str, style: Style) -> None:
+    write_styled(sys.stderr, line, style)
+    print(file=sys.stderr)
 
 
 class TerminalStream:

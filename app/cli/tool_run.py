@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import argparse
 import json
+import queue
 import sys
-import threading
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, metrics_line, notify, run_as_dict, warn
-from app.cli.terminal_stream import Style, write_styled
+from app.cli.output import INTERRUPTED, metrics_line, notify, print_json, run_as_dict, warn
+from app.cli.terminal_stream import Style, print_styled, write_styled
 from app.core.domain.tools.permissions import AllowedTool, read_allowed_tools
 from app.core.hub.tokens import tool_server_secret
 from app.core.paths import find_paths
@@ -55,6 +56,11 @@ OFFERED_TOOLS = ON_BY_DEFAULT  # no search tools: the prompt contains the files,
 ARGUMENT_CHARS = 200
 RESULT_LINES, RESULT_LINE_CHARS = 4, 160
 _POLL_S = 0.1
+_ENDINGS = {
+    LoopEnding.LIMIT: f"The model kept calling tools. Stopped after {MAX_STEPS} answers with tool calls.",
+    LoopEnding.CUT: "The answer was cut within a call: allow more with --max-tokens or --ctx.",
+    LoopEnding.UNREADABLE: f"Stopped: the model wrote {MAX_UNREADABLE} invalid tool calls in a row.",
+}
 _TRUNCATED = (FinishReason.LENGTH, FinishReason.CONTEXT)
 
 
@@ -66,16 +72,9 @@ class ToolsOfRun:
     """
 
     servers: McpTools
-    built_in: BuiltInTools
+    provider: ToolProvider
     allowed: tuple[str, ...]
     always_allowed: frozenset[AllowedTool] = frozenset()
-    provider: ToolProvider = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.provider = Providers(self.built_in, self.servers)
-
-    def close(self) -> None:
-        self.provider.close()
 
 
 def start_tools(options: argparse.Namespace) -> ToolsOfRun | None:
@@ -106,7 +105,8 @@ def start_tools(options: argparse.Namespace) -> ToolsOfRun | None:
         if entry.enabled is not False:
             servers.start(entry.name)
     enabled = names or (ON_BY_DEFAULT if options.tools is not None else ())
-    return ToolsOfRun(servers, BuiltInTools(enabled), tuple(options.allow), _always_allowed(entries))
+    provider = Providers(BuiltInTools(enabled), servers)
+    return ToolsOfRun(servers, provider, tuple(options.allow), _always_allowed(entries))
 
 
 def _always_allowed(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool]:
@@ -147,7 +147,7 @@ def answer_with_tools(
     if unknown:
         known = ", ".join(one.name for one in definitions)
         raise SettingError(i18n("There is no tool {name!r}.", name=unknown[0]), f"There are: {known}.")
-    run = _Run(session, request, tools.provider, definitions, as_json=as_json)
+    run = _Run(session, request, tools.provider, definitions, as_json)
     return run.run(replace(policy, always=tools.always_allowed), model)
 
 
@@ -163,24 +163,19 @@ def _definitions(tools: ToolsOfRun) -> tuple[ToolDefinition, ...] | None:
     return tools.provider.definitions()
 
 
+@dataclass
 class _Run:
     """One request with its rounds of calls. ``text``: the last answer. ``calls``: all calls, for the JSON output."""
 
-    def __init__(
-        self,
-        session: Session,
-        request: ChatRequest,
-        provider: ToolProvider,
-        definitions: tuple[ToolDefinition, ...],
-        *,
-        as_json: bool,
-    ) -> None:
-        self.session, self.request, self.provider = session, request, provider
-        self.definitions, self.as_json = definitions, as_json
-        self.calls: list[dict[str, object]] = []
-        self.last: AnswerFinished | None = None
-        self.text = ""
-        self._asked = ""  # id of the call that the user was asked about: already printed
+    session: Session
+    request: ChatRequest
+    provider: ToolProvider
+    definitions: tuple[ToolDefinition, ...]
+    as_json: bool
+    calls: list[dict[str, object]] = field(default_factory=list)
+    last: AnswerFinished | None = None
+    text: str = ""
+    asked: str = ""  # id of the call that the user was asked about: already printed
 
     def run(self, policy: ToolPolicy, model: ModelInfo) -> int:
         """Answer and call tools until an answer has no calls; returns the exit code."""
@@ -199,16 +194,11 @@ class _Run:
             turn.stop()
             todo = LoopEnding.STOPPED
         if self.as_json and self.last is not None:
-            shown = {**run_as_dict(self.text, self.last), "tool_calls": self.calls, "ended_by": todo.value}
-            print(json.dumps(shown, ensure_ascii=False))
-        if todo is LoopEnding.ANSWERED and not self.text.strip():
-            notify("The model gave an empty answer. A system prompt helps, such as: answer the user with the results.")
-        if todo is LoopEnding.LIMIT:
-            notify(f"The model kept calling tools. Stopped after {MAX_STEPS} answers with tool calls.")
-        if todo is LoopEnding.CUT:
-            notify("The answer was cut within a call: allow more with --max-tokens or --ctx.")
-        if todo is LoopEnding.UNREADABLE:
-            notify(f"Stopped: the model wrote {MAX_UNREADABLE} invalid tool calls in a row.")
+            print_json({**run_as_dict(self.text, self.last), "tool_calls": self.calls, "ended_by": todo.value})
+        if todo in _ENDINGS:
+            notify(_ENDINGS[todo])
+        elif todo is LoopEnding.ANSWERED and not self.text.strip():
+            notify("The model gave an empty answer. A system prompt helps: answer the user with the results.")
         return INTERRUPTED if todo is LoopEnding.STOPPED else 0
 
     def _generate(self, turn: ToolLoop, todo: GenerateAnswer) -> None:
@@ -230,13 +220,13 @@ class _Run:
         if not self.as_json and finished is not None:
             if self.text and not self.text.endswith("\n"):
                 print()
-            _write_faint(metrics_line(finished.stats, finished.reason))
+            print_styled(metrics_line(finished.stats, finished.reason), Style.FAINT)
         if interrupted.is_set() or finished is None:
             turn.stop()
             return
         answer = turn.add_answer("".join(raw), reasoning_start_tag, is_cut=finished.reason in _TRUNCATED)
         if answer is not None and answer.unreadable:
-            _write_faint(f"← {answer.problem}")
+            print_styled(f"← {answer.problem}", Style.FAINT)
 
     def _show(self, parts: Iterable[object]) -> None:
         for part in parts:
@@ -250,8 +240,8 @@ class _Run:
 
     def _ask_user(self, turn: ToolLoop, todo: AskUser) -> None:
         """Ask at the terminal; without a terminal, refuse the call."""
-        _write_faint(call_line(todo.call, todo.tool))
-        self._asked = todo.call.call_id
+        print_styled(call_line(todo.call, todo.tool), Style.FAINT)
+        self.asked = todo.call.call_id
         if sys.stdin.isatty() and sys.stderr.isatty():
             decision = ask_at_terminal(todo.tool)
         else:
@@ -263,16 +253,15 @@ class _Run:
             self._print_result(todo.call, result)
 
     def _call(self, turn: ToolLoop, todo: RunCall) -> None:
-        """Make a call and print its result."""
-        if todo.call.call_id != self._asked:
-            _write_faint(call_line(todo.call, todo.tool))
+        if todo.call.call_id != self.asked:
+            print_styled(call_line(todo.call, todo.tool), Style.FAINT)
         result = turn.add_result(make_call(self.provider, todo.call))
         if result is not None:
             self._print_result(todo.call, result)
 
     def _print_result(self, call: ToolCall, result: ToolResult) -> None:
         for line in shorten_result(result):
-            _write_faint(line)
+            print_styled(line, Style.FAINT)
         kept = {"name": call.name, "arguments": arguments_of(call), "result": result.text}
         self.calls.append({**kept, "is_error": result.is_error, "characters_left_out": result.cut})
 
@@ -283,21 +272,18 @@ def make_call(provider: ToolProvider, call: ToolCall) -> ToolResult:
     Raises:
         KeyboardInterrupt: the call was cancelled.
     """
-    results: list[ToolResult] = []
-    is_there = threading.Event()
-
-    def done(result: ToolResult) -> None:
-        results.append(result)
-        is_there.set()
-
+    results: queue.SimpleQueue[ToolResult] = queue.SimpleQueue()
+    result = None
     with stop_on_interrupt() as interrupted:
-        cancel = provider.call(call, done)
-        while not is_there.wait(_POLL_S):
+        cancel = provider.call(call, results.put)
+        while result is None:
+            with suppress(queue.Empty):
+                result = results.get(timeout=_POLL_S)
             if interrupted.is_set():
                 cancel()
     if interrupted.is_set():
         raise KeyboardInterrupt
-    return results[0]
+    return result
 
 
 def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None) -> UserDecision:
@@ -317,24 +303,19 @@ def ask_at_terminal(tool: ToolDefinition, read: Callable[[], str] | None = None)
 
 def call_line(call: ToolCall, tool: ToolDefinition) -> str:
     """One line for a call: tool, server, and as many arguments as fit."""
-    arguments = json.dumps(arguments_of(call), ensure_ascii=False)
-    cut = arguments if len(arguments) <= ARGUMENT_CHARS else arguments[: ARGUMENT_CHARS - 1] + "…"
-    return f"→ {call.name} ({tool.server}) {cut}"
+    return f"→ {call.name} ({tool.server}) {_cut(json.dumps(arguments_of(call), ensure_ascii=False), ARGUMENT_CHARS)}"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def shorten_result(result: ToolResult) -> list[str]:
     """The first lines of a result, then the number of omitted lines."""
     lines = result.text.splitlines() or [""]
-    shown = [
-        line if len(line) <= RESULT_LINE_CHARS else line[: RESULT_LINE_CHARS - 1] + "…" for line in lines[:RESULT_LINES]
-    ]
-    shown[0] = ("← failed: " if result.is_error else "← ") + shown[0]
+    first, *others = (_cut(line, RESULT_LINE_CHARS) for line in lines[:RESULT_LINES])
+    shown = [("← failed: " if result.is_error else "← ") + first, *(f"  {line}" for line in others)]
     if len(lines) > RESULT_LINES or result.cut:
         total = len(result.text) + result.cut
         shown.append(f"  … {total:,} characters in all" + (f", {result.cut:,} left out" if result.cut else ""))
-    return [shown[0], *(line if line.startswith("  …") else f"  {line}" for line in shown[1:])]
-
-
-def _write_faint(line: str) -> None:
-    write_styled(sys.stderr, line, Style.FAINT)
-    print(file=sys.stderr)
+    return shown

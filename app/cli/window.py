@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.cli.output import fail, prepare_streams
-from app.startup.display import PACKAGES, has_display, missing_library
+from app.core.display import PACKAGES, has_display, missing_library
 from engine.records import Problem
 
 if TYPE_CHECKING:

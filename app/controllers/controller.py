@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from PySide6.QtWidgets import QApplication
+
 from app.controllers.chat.answers import AnswerController
 from app.controllers.chat.attachments import AttachmentController
 from app.controllers.chat.context import ContextController
@@ -16,7 +18,7 @@ from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.versions import VersionController
 from app.controllers.engine_bridge import EngineBridge
-from app.controllers.models.engines import ModelLists, RemoteServersController
+from app.controllers.models.engines import RemoteServersController
 from app.controllers.models.hub import HubController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
@@ -25,12 +27,11 @@ from app.controllers.window.disk_space import DiskSpaceController
 from app.controllers.window.help_menu import HelpMenuController
 from app.controllers.window.layout import LayoutController
 from app.controllers.window.local_server import LocalServerController
-from app.controllers.window.notifications import NotificationController
 from app.controllers.window.statistics_pane import StatisticsController
 from app.core.hub.addresses import find_endpoint
 from app.core.hub.errors import HubError
+from app.core.storage.window_state import is_first_run
 from engine.records import (
-    AnswerEvent,
     EngineEnded,
     EngineFailed,
     EngineReady,
@@ -43,6 +44,7 @@ from engine.records import (
     SummaryUpdate,
     TokensCounted,
 )
+from ui.models.parts import WELCOME
 from ui.text.language import translate
 from ui.widgets.first_paint import FirstPaint
 
@@ -51,7 +53,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-EngineEvent = LoadProgress | EngineReady | EngineEnded | TokensCounted | AnswerEvent
 SHUTDOWN_S = 5.0
 
 
@@ -68,25 +69,23 @@ class Controller(PartsController):
         self.chat_settings = ChatSettingsController(parts, self.conversations)
         self.hub = self._make_hub()
         self.engines = RemoteServersController(parts, self.models)
-        lists = ModelLists(self.hub, self.engines)
         self.context = ContextController(parts, self.conversations)
         self.projects = ProjectController(parts, self.conversations, self.hub)
         self.answers = AnswerController(parts, self.conversations, self.context, self.projects)
-        self.versions = VersionController(parts, self.conversations, self.answers, self.models, lists)
+        self.versions = VersionController(parts, self.conversations, self.answers)
         self.deletions = DeletionController(parts, self.conversations, self.answers)
         self.transfer = TransferController(parts, self.conversations)
-        self.attachments = AttachmentController(parts, self.conversations.unsent, self.transfer, lists)
+        self.attachments = AttachmentController(parts, self.conversations.unsent, self.transfer)
         self.library = LibraryController(parts, self.conversations)
         self.statistics = StatisticsController(parts)
-        self.races = RaceController(parts, lists)
+        self.races = RaceController(parts, self.hub)
         self.help = HelpMenuController(parts)
-        self.notifications = NotificationController(parts)
         self.space = DiskSpaceController(parts)
         self.layout = LayoutController(parts)
         self.server = LocalServerController(parts, self.conversations.layers)
-        self._window.composer.stop_requested.connect(self._on_stop)
+        self._window.composer.stop_requested.connect(self._stop)
         self._window.closing.connect(self.close)
-        self._state.engine_changed.connect(self._show_engine)
+        self._state.engine_changed.connect(lambda: self._window.set_engine(self._state.engine))
         bridge.event_arrived.connect(self._on_event)
 
     def _make_hub(self) -> HubController | None:
@@ -112,10 +111,11 @@ class Controller(PartsController):
         self.conversations.start()
         self.deletions.start()
         self.space.start()
-        self.models.load_chosen()
-        self._show_engine()
+        self.models.load({})
+        window.set_engine(self._state.engine)
         if self.hub is not None:
-            self.hub.show_first_steps()
+            if is_first_run(self._parts.paths):
+                window.models.open(WELCOME)
             FirstPaint(window, self.hub.start)
         FirstPaint(window, self.server.follow)
 
@@ -130,19 +130,18 @@ class Controller(PartsController):
         self.conversations.edits.save()
         self.space.close()
         self.projects.close()
-        self.help.close()
+        self.transfer.close()
         if self.hub is not None:
             self.hub.close()
-        self.engines.close()
         results = {
             "server ended": self.server.close(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
             "reading ended": self.attachments.close(SHUTDOWN_S),
-            "race exported": self.races.close(SHUTDOWN_S),
-            "transfer ended": self.transfer.close(SHUTDOWN_S),
-            "statistics written": self.statistics.close(SHUTDOWN_S),
+            "files written": self._jobs.close(SHUTDOWN_S),
             "everything saved": self._store.close(SHUTDOWN_S),
         }
+        if self.hub is not None:
+            self.hub.close()
         for what, good in results.items():
             if not good:
                 log.error("at closing, not: %s", what)
@@ -157,14 +156,11 @@ class Controller(PartsController):
         else:
             self._window.show_problem(problem)
 
-    def _on_stop(self) -> None:
+    def _stop(self) -> None:
         if self._state.answer is not None and self._state.chat_id is not None:
             self.answers.stop(self._state.chat_id)
         else:
             self.models.stop_loading()
-
-    def _show_engine(self) -> None:
-        self._window.set_engine(self._state.engine)
 
     def _on_event(self, event: Event) -> None:
         if isinstance(event, JobEvent):
@@ -174,12 +170,9 @@ class Controller(PartsController):
         elif isinstance(event, SummaryUpdate):
             self.context.on_summary(event)
         elif isinstance(event, TokensCounted):
-            self.context.on_counted(event)
-            self.attachments.sums.on_counted(event)
-            self.answers.tools.on_counted(event)
+            self._parts.counts.on_counted(event)
         elif isinstance(event, EngineFailed) and self.models.is_pending(event.request_id):
             self.models.on_event(event)
-            self.versions.on_failed()
         elif isinstance(event, EngineFailed) and self.races.is_pending(event.request_id):
             self.races.on_failed(event)
         else:
@@ -190,17 +183,18 @@ class Controller(PartsController):
             elif isinstance(event, EngineFailed):
                 self.context.on_failed(event)
                 self.attachments.sums.conversation_changed()
-            self.notifications.on_event(event)
+            if isinstance(event, Finished | EngineFailed) and not self._window.isActiveWindow():
+                QApplication.alert(self._window)
 
     def _on_model_event(self, event: LoadProgress | EngineReady | EngineEnded) -> None:
         if isinstance(event, LoadProgress) and not self.models.is_pending(event.request_id):
             self.server.note_reload(event.fraction)
+        if isinstance(event, EngineReady):
+            self._parts.counts.model_changed(0 if event.target.engine_url else event.target.n_ctx)
         self.models.on_event(event)
         if isinstance(event, EngineReady):
             self.conversations.models_changed(event.target)
             self.context.model_changed(event.target)
-            self.attachments.sums.model_changed(0 if event.target.engine_url else event.target.n_ctx)
             if self.hub is not None:
                 is_away = bool(event.target.engine_url)  # a remote model: no library model is in use
                 self.hub.models_loaded(None if is_away else event)
-            self.versions.on_ready(event)

@@ -79,10 +79,16 @@ class EngineRouter:
         if isinstance(request, ModelRequest | ChatRequest):
             with self._lock:
                 if isinstance(request, LoadRequest):
-                    self._cancel_loads(remote=not is_remote(request.target))
+                    other_side = not is_remote(request.target)
+                    engine = self._remote.value if other_side else self._local
+                    for number in [number for number, side in self._loading.items() if side == other_side]:
+                        if engine is not None:
+                            engine.cancel(number)
                 self._waiting[request.request_id] = request
                 self._forward()
-        elif self._uses_remote and (isinstance(request, CountRequest) or _needs_model(request)):
+        elif self._uses_remote and (
+            isinstance(request, CountRequest) or (isinstance(request, RunJob) and not request.background)
+        ):
             if (event := failure_event(request, JOB_NEEDS_LOCAL_MODEL)) is not None:
                 (on_event or self._on_event)(event)
         else:
@@ -110,12 +116,6 @@ class EngineRouter:
         """Close both; False if one did not end in time."""
         ended = self._remote.value is None or self._remote.value.close(timeout_s)
         return self._local.close(timeout_s) and ended
-
-    def _cancel_loads(self, *, remote: bool) -> None:
-        engine = self._remote.value if remote else self._local
-        for number, is_there in self._loading.items():
-            if is_there == remote and engine is not None:
-                engine.cancel(number)
 
     def _forward(self) -> None:
         """Forward the waiting requests that no load of the other side blocks. The caller holds the lock."""
@@ -165,7 +165,3 @@ class EngineRouter:
 
 def _is_remote(request: ModelRequest) -> bool:
     return isinstance(request, LoadRequest) and is_remote(request.target)
-
-
-def _needs_model(request: Request) -> bool:
-    return isinstance(request, RunJob) and not request.background

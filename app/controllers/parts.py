@@ -10,7 +10,9 @@ from typing import TypeVar
 
 from PySide6.QtCore import QObject, QTimer
 
+from app.controllers.jobs import JobRunner
 from app.controllers.state import AppState
+from app.controllers.token_counts import TokenCounts
 from app.core.domain.errors import StorageError
 from app.core.domain.requests import Decode
 from app.core.domain.settings.fields import SettingValue
@@ -48,7 +50,7 @@ class SettingsKeeper:
         self._state.set_settings(settings, changed)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Parts:
     window: MainWindow
     worker: Engine
@@ -58,10 +60,18 @@ class Parts:
     paths: Paths
     engines: RemoteServerList
     projects: Projects = field(init=False)
+    jobs: JobRunner = field(init=False)
+    counts: TokenCounts = field(init=False)
     pictures: PictureCache = field(default_factory=PictureCache)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "projects", Projects(self.paths.projects_file))
+        self.projects = Projects(self.paths.projects_file)
+        self.jobs = JobRunner(self.report)
+        self.counts = TokenCounts(self.worker)
+
+    def report(self, problem: Problem) -> None:
+        """Show a problem in the Models panel if it is open, else in the window."""
+        (self.window.models.panel if self.window.models.is_open else self.window).show_problem(problem)
 
     @property
     def decode(self) -> Decode | None:
@@ -86,7 +96,7 @@ class PartsController(QObject):
         super().__init__()
         self._parts, self._state, self._window = parts, parts.state, parts.window
         self._store, self._worker, self._keeper = parts.store, parts.worker, parts.keeper
-        self._attempt, self._succeeds = parts.attempt, parts.succeeds
+        self._attempt, self._succeeds, self._jobs = parts.attempt, parts.succeeds, parts.jobs
 
 
 DEBOUNCE_MS = 300

@@ -30,15 +30,13 @@ class OpenChat:
 class ChatAnswer:
     """The running answer of a chat.
 
-    ``is_waiting``: the engine has not started it. ``titles_before`` and ``parallel_titles``: titles of the chats whose
-    answers come first, and of those that are generated at the same time. ``deleted``: its chat is deleted; the answer
-    is being stopped.
+    ``is_waiting``: the engine has not started it. ``titles_before``: titles of the chats whose answers come first.
+    ``deleted``: its chat is deleted; the answer is being stopped.
     """
 
     state: EngineState
     is_waiting: bool = False
     titles_before: tuple[str, ...] = ()
-    parallel_titles: tuple[str, ...] = ()
     deleted: bool = False
 
 
@@ -78,7 +76,6 @@ class Models:
 
     @property
     def num_parallel(self) -> int:
-        """How many answers the target generates at once."""
         return self.loaded.target.parallel if self.loaded is not None else 1
 
     @property

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import os
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,7 +19,7 @@ from app.core.remote.server_list import RemoteServerList
 from app.startup.tasks import Startup
 from engine.process.client import EngineClient
 from engine.records import Event, Problem
-from engine.session.worker import EngineWorker, probing_session
+from engine.session.worker import probing_session
 from ui.text.language import translate
 from ui.text.problem_words import in_words
 from ui.widgets.first_paint import FirstPaint
@@ -29,10 +27,6 @@ from ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:
     from app.core.remote.worker import RemoteWorker
-
-log = logging.getLogger(__name__)
-
-ENGINE_VARIABLE = "PACELINE_ENGINE"
 
 
 def assemble(
@@ -63,16 +57,8 @@ def assemble(
 
 
 def real_engine(paths: Paths, painted: threading.Event | None = None) -> MakeWorker:
-    """Returns a factory that starts the engine in its own process, once ``painted`` is set.
-
-    With `ENGINE_VARIABLE` set to "thread" the engine runs on a thread of this process.
-    """
+    """Returns a factory that starts the engine in its own process, once ``painted`` is set."""
     make_session = partial(probing_session, paths.cache, builtin_target())
-    kind = os.environ.get(ENGINE_VARIABLE, "")
-    if kind == "thread":
-        return lambda on_event: EngineWorker(on_event, make_session, painted)
-    if kind not in ("", "process"):
-        log.warning("%s is %r, neither 'thread' nor 'process': the engine has a process", ENGINE_VARIABLE, kind)
     return lambda on_event: EngineClient(on_event, make_session, painted, RedactingFormatter())
 
 

@@ -125,9 +125,9 @@ def _run(
         handle.screenChanged.connect(lambda _screen: window.theme.changed.emit())
     window.transcript.fill_viewport()
     garbage = GarbageController(lambda: bool(controller.state.answers), application)
-    for happened in (window.composer.submitted, window.sidebar.list.chosen, window.sidebar.new_chat):
+    sidebar, server = window.sidebar, controller.server
+    for happened in (window.composer.submitted, sidebar.list.chosen, sidebar.new_chat, server.activity_changed):
         happened.connect(garbage.note_activity)
-    controller.server.activity_changed.connect(garbage.note_other_threads)
     status = application.exec()
     garbage.close()
     return status if controller.close() else 1

@@ -55,17 +55,6 @@
         <translation>Ihr Modell wird wieder geladen · {percent}</translation>
     </message>
     <message>
-        <source>Starting together with the answer in “{chat}”</source>
-        <translation>Beginnt zusammen mit der Antwort in „{chat}“</translation>
-    </message>
-    <message numerus="yes">
-        <source>Starting together with the answers in %n other chats</source>
-        <translation>
-            <numerusform>Beginnt zusammen mit der Antwort in %n anderem Chat</numerusform>
-            <numerusform>Beginnt zusammen mit den Antworten in %n anderen Chats</numerusform>
-        </translation>
-    </message>
-    <message>
         <source> Continue</source>
         <translation> Fortsetzen</translation>
     </message>
@@ -212,14 +201,6 @@
     <message>
         <source>Keep as text</source>
         <translation>Als Text behalten</translation>
-    </message>
-    <message>
-        <source>Load</source>
-        <translation>Laden</translation>
-    </message>
-    <message>
-        <source>Load {name}</source>
-        <translation>{name} laden</translation>
     </message>
     <message>
         <source>That is a long text ({count} characters).</source>
@@ -1475,10 +1456,6 @@
     <message>
         <source>choose from the devices that were found</source>
         <translation>aus den gefundenen Geräten auswählen</translation>
-    </message>
-    <message>
-        <source>llama.cpp&apos;s RPC has no password protection. Use it only in a network that you trust.</source>
-        <translation>RPC von llama.cpp ist nicht durch ein Passwort geschützt. Nutzen Sie es nur in einem Netz, dem Sie vertrauen.</translation>
     </message>
     <message>
         <source>CPU only</source>
@@ -3201,16 +3178,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Neu erzeugen im Modus</translation>
     </message>
     <message>
-        <source>Regenerate with model</source>
-        <translation>Neu erzeugen mit Modell</translation>
-    </message>
-    <message>
         <source>Generated without a seed: not repeatable</source>
         <translation>Ohne Seed erzeugt: nicht wiederholbar</translation>
-    </message>
-    <message>
-        <source>{name} (in use)</source>
-        <translation>{name} (in Gebrauch)</translation>
     </message>
     <message>
         <source>Continue</source>
@@ -3648,28 +3617,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
         <translation>Entwürfe kamen nur aus der Unterhaltung, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell finden“ unter Modelle.</translation>
-    </message>
-</context>
-<context>
-    <name>NotificationController</name>
-    <message numerus="yes">
-        <source>%Ln tokens</source>
-        <translation>
-            <numerusform>%Ln Token</numerusform>
-            <numerusform>%Ln Token</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>The answer could not be finished</source>
-        <translation>Die Antwort konnte nicht fertiggestellt werden</translation>
-    </message>
-    <message>
-        <source>{tokens} at {speed}</source>
-        <translation>{tokens} mit {speed}</translation>
-    </message>
-    <message>
-        <source>Your answer is ready</source>
-        <translation>Ihre Antwort ist fertig</translation>
     </message>
 </context>
 <context>
@@ -5132,10 +5079,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Versuchen Sie es erneut.</translation>
     </message>
     <message>
-        <source>Check the disk and the network, then try again.</source>
-        <translation>Prüfen Sie Laufwerk und Netzwerk, und versuchen Sie es erneut.</translation>
-    </message>
-    <message>
         <source>The recommendations cannot be shown</source>
         <translation>Die Empfehlungen können nicht gezeigt werden</translation>
     </message>
@@ -5350,18 +5293,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The {what} could not be read</source>
         <translation>Die {what} konnten nicht gelesen werden</translation>
-    </message>
-    <message>
-        <source>The file&apos;s {key} is {found}; it must be 1 to {most:,}.</source>
-        <translation>{key} ist in der Datei {found}; es muss 1 bis {most:,} sein.</translation>
-    </message>
-    <message>
-        <source>Its vocabulary map is not a list of at most {limit:,} ids.</source>
-        <translation>Ihre Vokabularzuordnung ist keine Liste von höchstens {limit:,} IDs.</translation>
-    </message>
-    <message>
-        <source>The tensor {name} is of the type {kind}, which is not supported.</source>
-        <translation>Der Tensor {name} ist vom Typ {kind}, der nicht unterstützt wird.</translation>
     </message>
     <message>
         <source>a draft head (DFlash) of another model</source>
@@ -6676,10 +6607,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Kopf liest innere Zustände aus {wanted} Zahlen, die des Zielmodells haben {width}: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
-        <source>The heads were made for a vocabulary of {num_tokens:,} tokens, and the target&apos;s has {number:,}.</source>
-        <translation>Die Köpfe wurden für ein Vokabular von {num_tokens:,} Token gemacht, das des Zielmodells hat {number:,}.</translation>
-    </message>
-    <message>
         <source>Open that model, and choose this file as its draft.</source>
         <translation>Öffnen Sie jenes Modell und wählen Sie diese Datei als sein Entwurfsmodell.</translation>
     </message>
@@ -7156,36 +7083,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{name} gibt an, MTP-Schichten zu haben, aber sie fehlen in der Datei: Sie wurden beim Erstellen weggelassen. Eine Datei, die sie enthält, entwirft selbst.</translation>
     </message>
     <message>
-        <source>nothing</source>
-        <translation>nichts</translation>
-    </message>
-    <message>
-        <source>The file does not say whether its heads are of the kind medusa or hydra.</source>
-        <translation>Die Datei sagt nicht, ob ihre Köpfe von der Art medusa oder hydra sind.</translation>
-    </message>
-    <message>
-        <source>Some of its heads have an output matrix of their own, and some have none.</source>
-        <translation>Einige ihrer Köpfe haben eine eigene Ausgabematrix und einige nicht.</translation>
-    </message>
-    <message>
-        <source>The file has the tensor {name}, which no such head has.</source>
-        <translation>Die Datei enthält den Tensor {name}, den kein solcher Kopf hat.</translation>
-    </message>
-    <message>
-        <source>The file lacks the tensor {name}.</source>
-        <translation>Der Datei fehlt der Tensor {name}.</translation>
-    </message>
-    <message>
-        <source>The tensor {name} has {found} values, and should have {wanted}.</source>
-        <translation>Der Tensor {name} hat {found} Werte und sollte {wanted} haben.</translation>
-    </message>
-    <message>
         <source>Open the model that it belongs to, and keep this file in the same folder.</source>
         <translation>Öffnen Sie das Modell, zu dem sie gehört, und lassen Sie diese Datei im selben Ordner.</translation>
-    </message>
-    <message>
-        <source>heads ({method}) of another model</source>
-        <translation>Köpfe ({method}) eines anderen Modells</translation>
     </message>
     <message>
         <source>The head is made for models of the architecture {of_head}, and the target is {of_target}.</source>
@@ -7218,14 +7117,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The head&apos;s {key} is not the target&apos;s: it belongs to another model.</source>
         <translation>{key} des Kopfes ist anders als beim Modell: Er gehört zu einem anderen Modell.</translation>
-    </message>
-    <message>
-        <source>another model</source>
-        <translation>ein anderes Modell</translation>
-    </message>
-    <message>
-        <source>The heads use the target&apos;s {name}, which has another shape or kind.</source>
-        <translation>Die Köpfe benutzen {name} des Zielmodells, das eine andere Form oder Art hat.</translation>
     </message>
     <message>
         <source>There is no device {name}; llama.cpp finds: {names}.</source>
@@ -7262,14 +7153,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
         <translation>llama.cpp konnte die Schichten des Zielmodells nicht für den Kopf umrechnen (Code {code}): {reason}.</translation>
-    </message>
-    <message>
-        <source>There is no memory for the weights of the heads.</source>
-        <translation>Für die Gewichte der Köpfe ist kein Speicher da.</translation>
-    </message>
-    <message>
-        <source>ggml could not compute a head (code {code}).</source>
-        <translation>ggml konnte einen Kopf nicht berechnen (Code {code}).</translation>
     </message>
     <message>
         <source>{path} cannot be split that way: {reason}.</source>
@@ -7330,34 +7213,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>llama.cpp could not leave layers of {file} out: {reason}.</source>
         <translation>llama.cpp konnte Schichten von {file} nicht weglassen: {reason}.</translation>
-    </message>
-    <message>
-        <source>This build of llama.cpp cannot use {name}: it has no RPC backend.</source>
-        <translation>Dieses llama.cpp kann {name} nicht benutzen: Es wurde ohne RPC-Backend kompiliert.</translation>
-    </message>
-    <message>
-        <source>Compile it with CMAKE_ARGS=-DGGML_RPC=ON, or choose another device.</source>
-        <translation>Kompilieren Sie es mit CMAKE_ARGS=-DGGML_RPC=ON, oder wählen Sie ein anderes Gerät.</translation>
-    </message>
-    <message>
-        <source>An example is rpc:192.168.1.20:50052.</source>
-        <translation>Ein Beispiel ist rpc:192.168.1.20:50052.</translation>
-    </message>
-    <message>
-        <source>The RPC server {name} does not answer; it may serve another program.</source>
-        <translation>Der RPC-Server {name} antwortet nicht; vielleicht bedient er gerade ein anderes Programm.</translation>
-    </message>
-    <message>
-        <source>The RPC server {name} speaks version {theirs}, and Paceline&apos;s llama.cpp {ours}.</source>
-        <translation>Der RPC-Server {name} spricht Version {theirs}, das llama.cpp von Paceline dagegen {ours}.</translation>
-    </message>
-    <message>
-        <source>The RPC server {name} has no devices.</source>
-        <translation>Der RPC-Server {name} hat keine Geräte.</translation>
-    </message>
-    <message>
-        <source>No RPC server answers at {name}: {reason}.</source>
-        <translation>Bei {name} antwortet kein RPC-Server: {reason}.</translation>
     </message>
     <message>
         <source>On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
@@ -7996,14 +7851,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Kopf kann abgelehnte Entwürfe nicht verwerfen.</translation>
     </message>
     <message>
-        <source>The heads were made for {name}, whose tokens differ from this model&apos;s.</source>
-        <translation>Die Köpfe wurden für {name} gemacht, dessen Token sich von denen dieses Modells unterscheiden.</translation>
-    </message>
-    <message>
-        <source>The ids of its vocabulary map do not ascend, or are not in the target&apos;s vocabulary.</source>
-        <translation>Die IDs ihrer Vokabularzuordnung steigen nicht an oder gehören nicht zum Vokabular des Zielmodells.</translation>
-    </message>
-    <message>
         <source>Close other programs that use its memory, and start Paceline again.</source>
         <translation>Schließen Sie andere Programme, die seinen Speicher benutzen, und starten Sie Paceline neu.</translation>
     </message>
@@ -8030,22 +7877,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The picture takes {places} positions, and this model has to see them all at once: at most {most}.</source>
         <translation>Das Bild belegt {places} Positionen, und dieses Modell muss alle auf einmal sehen: höchstens {most}.</translation>
-    </message>
-    <message>
-        <source>llama.cpp&apos;s RPC has no authentication and no encryption: anyone who reaches the port can read what is computed and use the machine. Keep it inside a network that you trust. If the connection breaks, llama.cpp ends the whole engine.</source>
-        <translation>RPC von llama.cpp kennt weder Anmeldung noch Verschlüsselung: Wer den Port erreicht, kann mitlesen, was berechnet wird, und den Rechner benutzen. Nutzen Sie es nur in einem Netz, dem Sie vertrauen. Bricht die Verbindung ab, beendet llama.cpp damit auch die Engine.</translation>
-    </message>
-    <message>
-        <source>{name} is not an RPC server: it has to be rpc:host:port.</source>
-        <translation>{name} ist kein RPC-Server: Es muss rpc:host:port sein.</translation>
-    </message>
-    <message>
-        <source>The program at {name} is not an RPC server of llama.cpp.</source>
-        <translation>Das Programm bei {name} ist kein RPC-Server von llama.cpp.</translation>
-    </message>
-    <message>
-        <source>Check the address, and that “ggml-rpc-server” of the same llama.cpp runs there and serves no other program.</source>
-        <translation>Prüfen Sie die Adresse, und ob dort „ggml-rpc-server“ desselben llama.cpp läuft und kein anderes Programm bedient.</translation>
     </message>
     <message>
         <source>The draft length must be between 0 and {most}.</source>
@@ -8266,10 +8097,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The local server could not start</source>
         <translation>Der lokale Server konnte nicht starten</translation>
-    </message>
-    <message>
-        <source>Your text is safe; the model is being loaded again.</source>
-        <translation>Ihr Text ist sicher; das Modell wird neu geladen.</translation>
     </message>
     <message>
         <source>Your text is safe; the model is loaded again.</source>
@@ -10068,6 +9895,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gerät</translation>
     </message>
     <message>
+        <source>The devices that hold the model, separated by commas. “none” uses the processor alone.</source>
+        <translation>Die Geräte, auf denen das Modell liegt, durch Kommas getrennt. „none“ nimmt nur den Prozessor.</translation>
+    </message>
+    <message>
         <source>all GPUs</source>
         <translation>alle GPUs</translation>
     </message>
@@ -10328,8 +10159,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gemeinsamer Kontext</translation>
     </message>
     <message>
-        <source>Head (MTP, EAGLE-3, Medusa)</source>
-        <translation>Kopf (MTP, EAGLE-3, Medusa)</translation>
+        <source>Head (MTP, EAGLE-3)</source>
+        <translation>Kopf (MTP, EAGLE-3)</translation>
     </message>
     <message>
         <source>Target</source>
@@ -10628,10 +10459,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>q4_0 (ein Viertel)</translation>
     </message>
     <message>
-        <source>The devices that hold the model, separated by commas. “none” uses the processor alone; rpc:host:port is a computer that runs llama.cpp&apos;s RPC server.</source>
-        <translation>Die Geräte, die das Modell halten, durch Kommas getrennt. „none“ nutzt nur den Prozessor; rpc:host:port ist ein Rechner, auf dem der RPC-Server von llama.cpp läuft.</translation>
-    </message>
-    <message>
         <source>Puts tensors whose name matches a pattern on a device of their own, as llama.cpp&apos;s --override-tensor does.</source>
         <translation>Legt Tensoren, deren Name zu einem Muster passt, auf ein eigenes Gerät, wie --override-tensor von llama.cpp.</translation>
     </message>
@@ -10782,14 +10609,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Deutsch</source>
         <translation>Deutsch</translation>
-    </message>
-    <message>
-        <source>Notification</source>
-        <translation>Benachrichtigung</translation>
-    </message>
-    <message>
-        <source>Notifies you when a long answer is ready while another window is in front. It never shows the text.</source>
-        <translation>Meldet, wenn eine lange Antwort fertig ist, während ein anderes Fenster vorn ist. Der Text wird nie gezeigt.</translation>
     </message>
 </context>
 <context>
@@ -11175,8 +10994,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Vom Entwurfsmodell vorgeschlagen und vom Zielmodell akzeptiert.</translation>
     </message>
     <message>
-        <source>Proposed by a head (MTP, EAGLE-3 or Medusa) and accepted by the target.</source>
-        <translation>Von einem Kopf (MTP, EAGLE-3 oder Medusa) vorgeschlagen und vom Zielmodell akzeptiert.</translation>
+        <source>Proposed by a head (MTP or EAGLE-3) and accepted by the target.</source>
+        <translation>Von einem Kopf (MTP oder EAGLE-3) vorgeschlagen und vom Zielmodell akzeptiert.</translation>
     </message>
     <message>
         <source>N-gram</source>
@@ -12398,10 +12217,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>The Server page has the address, the key and examples for programs, the models, and the latest requests.</source>
         <translation>Die Seite „Server“ hat Adresse, Schlüssel und Beispiele für Programme, die Modelle und die letzten Anfragen.</translation>
     </message>
-    <message>
-        <source>This desktop has no system tray: the taskbar entry will alert you instead.</source>
-        <translation>Diese Arbeitsfläche hat gerade keinen Infobereich: Stattdessen meldet sich das Fenster in der Taskleiste.</translation>
-    </message>
 </context>
 <context>
     <name>Words</name>
@@ -12509,8 +12324,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>DFlash- oder DSpark-Kopf</translation>
     </message>
     <message>
-        <source>A head in a file of its own (MTP, EAGLE-3, DFlash, DSpark or Medusa)</source>
-        <translation>Ein Kopf in einer eigenen Datei (MTP, EAGLE-3, DFlash, DSpark oder Medusa)</translation>
+        <source>A head in a file of its own (MTP, EAGLE-3, DFlash or DSpark)</source>
+        <translation>Ein Kopf in einer eigenen Datei (MTP, EAGLE-3, DFlash oder DSpark)</translation>
     </message>
     <message>
         <source>Text that repeats is drafted; no second model is needed</source>

@@ -10,13 +10,6 @@
             <numerusform>Waiting for the answers in %n other chats</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>Starting together with the answers in %n other chats</source>
-        <translation>
-            <numerusform>Starting together with the answer in %n other chat</numerusform>
-            <numerusform>Starting together with the answers in %n other chats</numerusform>
-        </translation>
-    </message>
 </context>
 <context>
     <name>AnswerController</name>
@@ -323,16 +316,6 @@
         <translation>
             <numerusform>{number} waiting</numerusform>
             <numerusform>{number} waiting</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>NotificationController</name>
-    <message numerus="yes">
-        <source>%Ln tokens</source>
-        <translation>
-            <numerusform>%Ln token</numerusform>
-            <numerusform>%Ln tokens</numerusform>
         </translation>
     </message>
 </context>

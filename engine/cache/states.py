@@ -352,7 +352,10 @@ class StateCache:
         if state is None and self._files is not None:
             state = self._files.read(found.key)
         if state is None or not attached.sequence.import_state(state):
-            self._drop(found.key)
+            key = found.key
+            self._memory_entries.pop(key, None)
+            if self._files is not None:
+                self._files.remove(key)
             attached.add_decision(i18n("a saved cache could not be restored; its tokens are decoded again"))
             return
         took = time.perf_counter() - started
@@ -372,11 +375,6 @@ class StateCache:
                 took=_duration_text(took),
             )
         )
-
-    def _drop(self, key: StateKey) -> None:
-        self._memory_entries.pop(key, None)
-        if self._files is not None:
-            self._files.remove(key)
 
 
 def _memory_limit() -> int:

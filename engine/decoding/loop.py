@@ -112,9 +112,24 @@ class Speculation:
         untouched = rows.copy() if self._config.num_logprobs is not None else None  # sampling writes into the rows
         verdict = self._verify(draft, rows, history)
         times.append(perf_counter())
-        self._roll_back(len(draft.ids) + num_padding, verdict.num_accepted)
+        num_uncertain = len(draft.ids) + num_padding
+        if verdict.num_accepted < num_uncertain and not self._target.rollback(self._num_tokens + verdict.num_accepted):
+            raise DecodeError(
+                "The model's memory could not forget the rejected tokens.",
+                "Set the mode to Off for this model.",
+            )
         times.append(perf_counter())
-        output = self._emit(draft, verdict, untouched)
+        # Append the accepted tokens and the next one; ``rows`` are unmodified logits if logprobs were requested.
+        kept, count = verdict.num_accepted, self._num_tokens
+        ids = [*draft.ids[:kept], verdict.next_id]
+        self._tokens[count : count + kept + 1] = ids
+        self._num_tokens = count + kept + 1
+        rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
+        sources = [*[draft.source] * kept, verdict.next_source]
+        probabilities = self._probabilities(draft, verdict)
+        logprobs = self._logprobs(untouched, ids)
+        self._drafter.observe(kept)
+        output = StepOutput(ids, sources, rejected, 1, probabilities, logprobs)
         times.append(perf_counter())
         num_decoded = num_pending + 1 + len(draft.ids) + num_padding
         num_replayed = target.num_replayed - num_replayed
@@ -206,13 +221,6 @@ class Speculation:
         ids = [last, *draft.ids, *([last] * num_padding)] if draft.ids else [last]
         return self._target.forward(ids, len(draft.ids) + 1, num_padding)
 
-    def _roll_back(self, num_uncertain: int, num_kept: int) -> None:
-        if num_kept < num_uncertain and not self._target.rollback(self._num_tokens + num_kept):
-            raise DecodeError(
-                "The model's memory could not forget the rejected tokens.",
-                "Set the mode to Off for this model.",
-            )
-
     def _report(self, draft: Draft, num_accepted: int, counts: tuple[int, int, int], times: list[float]) -> None:
         """Report the pass to all observers.
 
@@ -253,19 +261,6 @@ class Speculation:
         if sampler.noise is not None:
             return verify_seeded(draft, p_at, lambda p, i: sampler.sample(p, len(history) + i))
         return verify_block(draft, p_at, sampler.uniform)
-
-    def _emit(self, draft: Draft, verdict: Verdict, rows: Rows | None) -> StepOutput:
-        """Append the accepted tokens and the next one; ``rows`` are unmodified logits if logprobs were requested."""
-        kept, count = verdict.num_accepted, self._num_tokens
-        ids = [*draft.ids[:kept], verdict.next_id]
-        self._tokens[count : count + kept + 1] = ids
-        self._num_tokens = count + kept + 1
-        rejected = draft.ids[kept:] if verdict.next_source is Source.RECOVERED else []
-        sources = [*[draft.source] * kept, verdict.next_source]
-        probabilities = self._probabilities(draft, verdict)
-        logprobs = self._logprobs(rows, ids)
-        self._drafter.observe(kept)
-        return StepOutput(ids, sources, rejected, 1, probabilities, logprobs)
 
     def _logprobs(self, rows: Rows | None, ids: list[int]) -> list[RowLogprob]:
         if rows is None:

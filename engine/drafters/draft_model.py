@@ -134,7 +134,9 @@ class DraftModelDrafter:
             self._fail(error)
         except GrammarError:  # the grammar allows none of the draft's tokens
             pass
-        self._report_steps()
+        if self.on_steps is not None and self._num_steps:
+            self.on_steps(self._steps_s * 1000.0 / self._num_steps)
+        self._steps_s, self._num_steps = 0.0, 0
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 
     def _read_new_tokens(self, history: History, *, ahead: bool) -> Row | Candidates | None:
@@ -187,11 +189,6 @@ class DraftModelDrafter:
         self._steps_s += seconds
         self._num_steps += 1
 
-    def _report_steps(self) -> None:
-        if self.on_steps is not None and self._num_steps:
-            self.on_steps(self._steps_s * 1000.0 / self._num_steps)
-        self._steps_s, self._num_steps = 0.0, 0
-
     def _sample_tokens(
         self, draft: Draft, row: Row | Candidates, history: History, limit: int, gate: DraftGate | None
     ) -> None:
@@ -204,7 +201,10 @@ class DraftModelDrafter:
                 return
             next_id, confidence, distribution = found
             if distribution is not None and distribution.ids is not None:
-                next_id = _most_likely(distribution)  # for a whole vocabulary this would take longer than it saves
+                best = int(distribution.probs.argmax())
+                next_id = (
+                    best if distribution.ids is None else int(distribution.ids[best])
+                )  # for a whole vocabulary this would take longer than it saves
             if next_id in self._eog_ids:  # the pass emits it anyway if all tokens before it are accepted
                 return
             if gate is not None and not gate.should_sample(confidence):
@@ -255,8 +255,3 @@ class DraftModelDrafter:
         distribution = sampler.distribution(row, history, ids) if few is None else sampler.allowed_distribution(few)
         confidence = 0.0 if gate is None else distribution.highest() if known is None else known
         return -1, confidence, distribution
-
-
-def _most_likely(distribution: Distribution) -> int:
-    best = int(distribution.probs.argmax())
-    return best if distribution.ids is None else int(distribution.ids[best])

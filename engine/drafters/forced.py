@@ -41,9 +41,6 @@ class GrammarDrafter:
             self._is_forced = True
             return Draft(forced, Source.NGRAM, num_forced=len(forced))
         draft = self.inner.propose(history, limit)
-        return self._allowed_prefix(draft, history)
-
-    def _allowed_prefix(self, draft: Draft, history: History) -> Draft:
         for count in range(1, len(draft.ids) + 1):
             # An end-of-generation token leads to no state, but is allowed as the last token of a draft.
             if self._constraint.state(history, draft.ids[:count]) is None:

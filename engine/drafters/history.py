@@ -147,7 +147,11 @@ class PastTextIndex:
         self._is_read = True
         if self._folder is not None:
             self._pending = self._read(self._file(self._folder)) + self._pending
-            _remove_unfinished(self._folder)
+            # Delete old partial files, whose writer was killed.
+            for path in self._folder.glob(_PATTERN.replace(".ids", ".part")):
+                with contextlib.suppress(OSError):
+                    if time.time() - path.stat().st_mtime > _STALE_PART_S:
+                        path.unlink()
 
     def _read(self, file: Path) -> array[int]:
         if not file.is_file():
@@ -171,14 +175,6 @@ def forget_files(folder: Path) -> None:
     for pattern in (_PATTERN, _PATTERN.replace(".ids", ".part")):
         for path in folder.glob(pattern):
             with contextlib.suppress(FileNotFoundError):
-                path.unlink()
-
-
-def _remove_unfinished(folder: Path) -> None:
-    """Delete old partial files, whose writer was killed."""
-    for path in folder.glob(_PATTERN.replace(".ids", ".part")):
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _STALE_PART_S:
                 path.unlink()
 
 

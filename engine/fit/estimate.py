@@ -25,14 +25,12 @@ from engine.gguf.head_files import (
     BLOCKS,
     EAGLE3,
     NUM_FEATURES,
-    OWN_PRODUCTS,
     block_shape,
     head_method,
     next_token_weights,
     num_next_token_layers,
 )
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
-from engine.gguf.medusa import borrowed_output_bytes, target_output
 from engine.records import SplitMode
 
 CPU_BATCH, GPU_BATCH = 128, 512  # tokens of a micro-batch
@@ -79,14 +77,11 @@ class DeviceSplit:
         shares: proportions of the devices, as in ``--tensor-split``.
         moved: pairs of a regular expression for tensor names and a device number (None: main memory). The first match
             counts.
-        offloads_ops: whether a device computes large batches with copies of weights from main memory. A GPU does, a
-            remote device does not.
         mode: with `SplitMode.ROW` each device has a part of every weight, with `SplitMode.TENSOR` also of the cache.
     """
 
     shares: tuple[float, ...] = (1.0,)
     moved: tuple[tuple[str, int | None], ...] = ()
-    offloads_ops: bool = True
     mode: SplitMode = SplitMode.LAYER
 
     @property
@@ -272,7 +267,7 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
         if device not in placed[:-2]:  # at most the last layer, whose feed-forward part computes few rows
             part = _Part.WITHOUT_EXPERTS if device in placed[:-1] else _Part.OUTPUT
         sizes[device] = _graph_bytes(header, setup, GPU_BATCH, part, with_logits=has_output)
-        sizes[device] += in_main if spread.offloads_ops else 0
+        sizes[device] += in_main  # copies of weights in main memory, for large batches
         if is_pipelined:
             sizes[device] += 3 * mask + (4 if device == placed[0] else 8) * n_embd
     if in_main:
@@ -388,10 +383,6 @@ def head_memory(
 
     The head is on a GPU if the target's output layer is. The target's extra memory for its hidden rows is included.
     """
-    if head is not None and head_method(head) in OWN_PRODUCTS:  # computed on the CPU
-        lent = target_output(target) if not any(one.name.endswith("output.weight") for one in head.tensors) else None
-        borrowed = borrowed_output_bytes(lent, head) if lent else 0
-        return ModelMemory(MemoryBytes(head.weights_bytes + borrowed), MemoryBytes(), MemoryBytes(), MemoryBytes())
     header = target if head is None else head
     is_eagle3 = head is not None and head_method(head) == EAGLE3
     shape = block_shape(head) if head is not None and head_method(head) in BLOCKS else None

@@ -1,6 +1,5 @@
-"""Finds the heads in a GGUF file by its header: next-token layers (MTP), EAGLE-3, DFlash, DSpark, Medusa, Hydra.
+"""Finds the heads in a GGUF file by its header: next-token layers (MTP), EAGLE-3, DFlash, DSpark.
 
-This project defines the keys and tensors of Medusa and Hydra (`engine/gguf/medusa.py`), llama.cpp those of the others.
 ``nextn_predict_layers`` counts next-token layers, which are the last layers of the target's file, or alone in a
 separate file. EAGLE-3, DFlash and assistant files have separate architectures. A DFlash file with a Markov head is a
 DSpark file.
@@ -13,14 +12,12 @@ from dataclasses import dataclass
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo
 from engine.sentences import i18n
 
-MTP, EAGLE3, MEDUSA, HYDRA = "MTP", "EAGLE-3", "Medusa", "Hydra"
-DFLASH, DSPARK, ASSISTANT = "DFlash", "DSpark", "Gemma 4 assistant"
+MTP, EAGLE3, DFLASH, DSPARK, ASSISTANT = "MTP", "EAGLE-3", "DFlash", "DSpark", "Gemma 4 assistant"
 BLOCKS = frozenset({DFLASH, DSPARK})  # methods that draft several tokens in one pass, from a block of masks
-OWN_PRODUCTS = frozenset({MEDUSA, HYDRA})  # computed by this engine, not by llama.cpp
 NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
-MEDUSA_ARCHITECTURE, DFLASH_ARCHITECTURE = "medusa", "dflash"
+DFLASH_ARCHITECTURE = "dflash"
 _METHODS = {"eagle3": EAGLE3, DFLASH_ARCHITECTURE: DFLASH, "gemma4-assistant": ASSISTANT}
-HEAD_ARCHITECTURES = (MEDUSA_ARCHITECTURE, *_METHODS)
+HEAD_ARCHITECTURES = tuple(_METHODS)
 MARKOV_HEAD = "markov_w1.weight"
 USUAL_BLOCK = 16  # tokens of a block if the file has no entry: llama.cpp's default
 
@@ -46,8 +43,6 @@ def are_heads_stripped(header: GgufHeader) -> bool:
 
 def head_method(header: GgufHeader) -> str:
     """The method of a file with heads for another model; otherwise empty."""
-    if header.architecture == MEDUSA_ARCHITECTURE:
-        return HYDRA if header.arch_value("kind") == "hydra" else MEDUSA
     if header.architecture in _METHODS:
         method = _METHODS[header.architecture]
         has_markov_head = method == DFLASH and any(tensor.name == MARKOV_HEAD for tensor in header.tensors)

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from engine.gguf.head_files import OWN_PRODUCTS, head_method
 from engine.gguf.header import BLOCK, ArrayRef, GgufHeader, Value, parse_header, read_numbers, read_strings
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.model_parts import check_first_part
@@ -191,8 +190,6 @@ def read_checked_head(path: Path) -> GgufHeader:
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
         check_first_part(header, path)
-        if head_method(header) in OWN_PRODUCTS:  # llama.cpp does not read these; `engine.gguf.medusa` checks them
-            return header
         check_header(header)
         check_tokens(header, read_at)
     return header
@@ -220,7 +217,10 @@ def check_header(header: GgufHeader) -> None:
             check(smallest <= number <= largest, "its {key} is {number:,}", key=key, number=number)
     _check_floats(header)
     _check_heads(header)
-    _check_experts(header)
+    all_of_them = max(_numbers(header.arch_value("expert_count"), "expert_count"), default=0)
+    used = max(_numbers(header.arch_value("expert_used_count"), "expert_used_count"), default=0)
+    check(used <= all_of_them, "it uses {used} of {all_of_them} experts", used=used, all_of_them=all_of_them)
+    check(used > 0 or all_of_them == 0, "it uses none of its experts ({all_of_them})", all_of_them=all_of_them)
     _check_blocks(header)
 
 
@@ -307,13 +307,6 @@ def _check_heads(header: GgufHeader) -> None:
         )
     for number in _numbers(header.arch_value("rope.dimension_count"), "rope.dimension_count"):
         check(number % 2 == 0, "its rope.dimension_count is {number}, an odd number", number=number)
-
-
-def _check_experts(header: GgufHeader) -> None:
-    all_of_them = max(_numbers(header.arch_value("expert_count"), "expert_count"), default=0)
-    used = max(_numbers(header.arch_value("expert_used_count"), "expert_used_count"), default=0)
-    check(used <= all_of_them, "it uses {used} of {all_of_them} experts", used=used, all_of_them=all_of_them)
-    check(used > 0 or all_of_them == 0, "it uses none of its experts ({all_of_them})", all_of_them=all_of_them)
 
 
 def _check_blocks(header: GgufHeader) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from engine.errors import ModelFileError
-from engine.gguf.head_files import OWN_PRODUCTS, head_method
+from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader
 from engine.sentences import Sentence, i18n
 
@@ -67,8 +67,6 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
         ModelFileError: not a text model; the message says what the file is.
     """
     reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHER_KINDS.get(header.architecture)
-    if reason is None and head_method(header) in OWN_PRODUCTS:
-        reason = i18n("heads ({method}) of another model", method=head_method(header))
     if reason is None and head_method(header):
         reason = i18n("the next-token heads (MTP) of another model")
     if reason is None and _is_encoder(header):

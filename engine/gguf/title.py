@@ -53,16 +53,12 @@ def model_title(metadata: Mapping[str, object], file_stem: str, num_params: int 
     of_file = _words(file_stem)
     if _is_name(named) and _fits(named, num_params):
         return _finished(_with_variant(_clean(named), of_file))
-    built = _from_parts(metadata)
+    base, size, tuned = (_text(metadata.get(f"general.{key}")) for key in ("basename", "size_label", "finetune"))
+    built = _clean([*_words(base), *_words(size), *_words(tuned)])
     if _is_name(built) and _fits(built, num_params):
         return _finished(_with_variant(built, of_file))
     cleaned = _clean(of_file)
     return _finished(cleaned) if _is_name(cleaned) else (_plain(file_stem)[:MAX_CHARS].strip() or "?")
-
-
-def _from_parts(metadata: Mapping[str, object]) -> list[str]:
-    base, size, tuned = (_text(metadata.get(f"general.{key}")) for key in ("basename", "size_label", "finetune"))
-    return _clean([*_words(base), *_words(size), *_words(tuned)])
 
 
 def _words(text: str) -> list[str]:

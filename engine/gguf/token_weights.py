@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.gguf.head_files import OWN_PRODUCTS, head_method, next_token_tensors, num_next_token_layers
+from engine.gguf.head_files import head_method, next_token_tensors, num_next_token_layers
 from engine.gguf.header import GgufHeader
-from engine.gguf.medusa import token_bytes
 
 # Time per byte relative to Q4_0, Q4_K or Q8_0, because of unpacking. Fitted to plain passes of five real models of
 # mixed kinds on one core of Zen 5, with the kernels of the set-up.
@@ -70,8 +69,6 @@ def head_weights(target: GgufHeader, head: GgufHeader | None = None) -> TokenWei
     The output matrix is the head's, or else the target's. None if the headers lack a tensor.
     """
     header = target if head is None else head
-    if head is not None and head_method(head) in OWN_PRODUCTS:
-        return TokenWeights(token_bytes(head, target), 1)
     own = next_token_tensors(target) if head is None else header.tensors
     share, layers = _expert_share(header), max(num_next_token_layers(header), 1)
     read: Counter[str] = Counter()

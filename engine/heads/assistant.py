@@ -8,11 +8,13 @@ with shared memory).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
-from engine.heads.loaded import LoadedHead, UncachedModel, with_context_facts
+from engine.heads.loaded import LoadedHead, with_context_facts
 from engine.heads.tap import HiddenRowRecorder
 from engine.interfaces import Candidates, Rows, TokenIds, likely_candidates
 from engine.llama.context import ContextParams
@@ -51,11 +53,15 @@ def load_assistant(model: LlamaModel, target: LoadedModel, params: ContextParams
     )
 
 
-class AssistantModel(UncachedModel):
-    """Implements `engine.interfaces.LanguageModel`."""
+class AssistantModel:
+    """Implements `engine.interfaces.LanguageModel` without a cache: any tail can be dropped."""
+
+    num_snapshots = None
+    state_bytes = 0
 
     def __init__(self, context: AssistantContext, tap: HiddenRowRecorder) -> None:
-        super().__init__(context.n_ctx)
+        self.num_past = 0
+        self._ids = np.zeros(context.n_ctx, dtype=np.int32)
         self._context, self._tap = context, tap
         self.n_vocab, self.n_ctx, self.n_ubatch = context.n_vocab, context.n_ctx, context.n_ubatch
         self.num_candidates = context.n_vocab
@@ -70,7 +76,8 @@ class AssistantModel(UncachedModel):
             DecodeError: a pass failed, or there are more tokens than the target's cache holds.
         """
         self._context.check_room(self.num_past + len(ids))
-        self._append(ids)
+        past, self.num_past = self.num_past, self.num_past + len(ids)
+        self._ids[past : self.num_past] = np.maximum(ids, 0)  # ids of pictures are negative
         self._tap.release(self._tap.num_past - 1)
         if not n_rows:
             return self._context.no_rows
@@ -104,6 +111,24 @@ class AssistantModel(UncachedModel):
             return np.zeros(self._context.width, dtype=np.float32)
         return tap.rows(base - 1, 1)[0].copy() if tap.first <= base - 1 < tap.end else None
 
+    def rollback(self, num_past: int) -> bool:
+        self.num_past = min(self.num_past, num_past)
+        return True
+
+    def save(self) -> bool:
+        return False
+
+    def restore(self) -> bool:
+        self.clear()
+        return False
+
+    def export_state(self) -> NDArray[np.uint8] | None:
+        return None
+
+    def import_state(self, state: NDArray[np.uint8], num_past: int, gaps: Sequence[tuple[int, int]] = ()) -> bool:  # noqa: ARG002
+        self.clear()
+        return False
+
     def clear(self) -> None:
-        super().clear()
+        self.num_past = 0
         self._base, self._read = -1, []

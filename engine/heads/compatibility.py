@@ -8,14 +8,11 @@ from engine.gguf.head_files import (
     BLOCKS,
     EAGLE3,
     NUM_FEATURES,
-    OWN_PRODUCTS,
     block_shape,
     head_method,
     num_next_token_layers,
 )
 from engine.gguf.header import GgufHeader, Value
-from engine.gguf.medusa import medusa_reason
-from engine.llama.head_graph import missing_functions
 from engine.llama.hidden_rows import missing_for
 from engine.sentences import i18n
 
@@ -57,7 +54,7 @@ MAX_BLOCK, MAX_CANDIDATES, MAX_LAYERS = 64, 64, 64  # tokens, tokens, layers; pu
 
 def unsupported_reason(method: str) -> str:
     """Why this build of llama.cpp cannot run heads of this method; empty if it can."""
-    missing = missing_functions() if method in OWN_PRODUCTS else missing_for(method)
+    missing = missing_for(method)
     if not missing:
         return ""
     return i18n(
@@ -70,11 +67,7 @@ def unsupported_reason(method: str) -> str:
 def check_head_file(target: GgufHeader, head: GgufHeader) -> None:
     """Raise `DraftRefusedError` if the headers show that the head cannot belong to this target."""
     method = head_method(head)
-    reasons = (
-        {EAGLE3: _eagle3_reason, ASSISTANT: _assistant_reason}
-        | dict.fromkeys(OWN_PRODUCTS, medusa_reason)
-        | dict.fromkeys(BLOCKS, _block_reason)
-    )
+    reasons = {EAGLE3: _eagle3_reason, ASSISTANT: _assistant_reason} | dict.fromkeys(BLOCKS, _block_reason)
     reason = unsupported_reason(method) or reasons.get(method, _mtp_reason)(target, head)
     if reason:
         raise DraftRefusedError(reason)

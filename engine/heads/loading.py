@@ -16,7 +16,6 @@ from engine.gguf.head_files import (
     BLOCKS,
     EAGLE3,
     MTP,
-    OWN_PRODUCTS,
     block_shape,
     head_method,
     next_token_weights,
@@ -26,7 +25,6 @@ from engine.gguf.model_parts import size_of_files
 from engine.heads.assistant import load_assistant
 from engine.heads.compatibility import check_head_file, unsupported_reason
 from engine.heads.loaded import LoadedHead, with_context_facts
-from engine.heads.medusa import open_medusa
 from engine.heads.model import MAX_LOST_ROWS, BlockModel, HeadModel, HeadShape
 from engine.heads.tap import READ_AT_ROWS, HiddenRowRecorder
 from engine.llama import library
@@ -144,7 +142,7 @@ def open_own_heads(target: LoadedModel, options: LoadOptions) -> LlamaCppHead:
     with library.placement_lines() as reported:
         context = HeadContext(target.model, _params(target, options), target.context, width, is_mtp=True)
     tap = HiddenRowRecorder(target.context, (RowPart(),), width)
-    memory = reported_memory(reported, 0, target.model.device_of_buffer, context_only=True)
+    memory = reported_memory(reported, 0, context_only=True)
     info = replace(target.info, num_params=num_params, size_bytes=size_bytes, head_method=MTP)
     layers = _make_loaded(target, target.model, context, tap, HeadShape(target.model.n_layer_nextn), info)
     return _check_rollback(layers, memory)
@@ -161,8 +159,6 @@ def open_head_file(
     """
     header = read_header(Path(path))
     check_head_file(read_header(target.model.path), header)
-    if head_method(header) in OWN_PRODUCTS:
-        return open_medusa(Path(path), target, options)
     method = head_method(header)
     layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
     with library.placement_lines() as reported:
@@ -174,7 +170,7 @@ def open_head_file(
         except EngineError:
             model.close()
             raise
-    memory = reported_memory(reported, model.size_bytes, model.device_of_buffer)
+    memory = reported_memory(reported, model.size_bytes)
     if isinstance(opened, LlamaCppHead):
         return _check_rollback(opened, memory)
     return replace(opened, info=replace(opened.info, memory=memory))

@@ -136,9 +136,6 @@ def _usual_ubatch(model: LlamaModel) -> int:
 class RowObserver(Protocol):
     """Records hidden rows of a context's passes for a head."""
 
-    def before_pass(self, *, is_whole: bool) -> bool:
-        """Called before a pass. ``is_whole``: all tokens but padding give logits. Returns True if padding must, too."""
-
     def record_pass(self, past: int, count: int) -> None:
         """Called after a pass that appended ``count`` tokens to ``past``; its rows are valid until the next pass."""
 
@@ -354,18 +351,15 @@ class LlamaContext:
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
         past = self.num_past
         position = past - self.gap
-        last = end
         if self._in_batch[0] != self.seq_id:
             self._in_batch[0], self._seq_ids[:] = self.seq_id, self._owners
-        if self.tap is not None and self.tap.before_pass(is_whole=n_rows == end and count <= self._max_rows):
-            last = count
         if count == 1:
             self._one_id[0], self._one_position[0], self._one_wants[0] = int(ids[0]), position, n_rows
         else:
             self._ids[:count] = ids
             np.add(self._index_range[:count], position, out=self._positions[:count])
             self._wants_row[:count] = 0
-            self._wants_row[end - n_rows : last] = 1
+            self._wants_row[end - n_rows : end] = 1
         self._batch.n_tokens = count
         library.clear_errors()
         code = self._lib.llama_decode(self.handle, self._batch)

@@ -6,7 +6,7 @@ import ctypes
 from collections.abc import Sequence
 
 from engine.errors import DeviceError
-from engine.llama import gpu_verdict, library, rpc
+from engine.llama import gpu_verdict, library
 from engine.records import NO_DEVICE, Device, DeviceKind
 from engine.sentences import i18n
 
@@ -32,7 +32,7 @@ def find_devices(names: Sequence[str]) -> tuple[Device, ...]:
     """Find devices by name; without names the default GPUs, with `NO_DEVICE` none.
 
     Raises:
-        DeviceError: a device does not exist, or does not answer.
+        DeviceError: a device does not exist.
     """
     if not names:
         return default_gpus()
@@ -40,19 +40,19 @@ def find_devices(names: Sequence[str]) -> tuple[Device, ...]:
 
 
 def handles_of(names: Sequence[str]) -> tuple[int, ...]:
-    """Ggml's handles of devices by name; an RPC server may have several.
+    """Ggml's handles of devices by name.
 
     Raises:
-        DeviceError: a device does not exist, does not answer, or is named twice.
+        DeviceError: a device does not exist, or is named twice.
     """
     if tuple(names) == (NO_DEVICE,):
         return ()
     found: list[int] = []
     for name in names:
-        for handle in rpc.connect(name) if rpc.is_remote(name) else (_gpu_of(name),):
-            if handle in found:
-                raise DeviceError(i18n("The device {name} is named twice.", name=name))
-            found.append(handle)
+        handle = _gpu_of(name)
+        if handle in found:
+            raise DeviceError(i18n("The device {name} is named twice.", name=name))
+        found.append(handle)
     return tuple(found)
 
 
@@ -117,7 +117,7 @@ def _describe(handle: int) -> Device:
         _decode_text(ggml.ggml_backend_dev_description(handle)) or "graphics processor",
         total.value if known else None,
         free.value if known else None,
-        DeviceKind.REMOTE if rpc.is_handle(handle) else _KINDS[ggml.ggml_backend_dev_type(handle)],
+        _KINDS[ggml.ggml_backend_dev_type(handle)],
     )
 
 

@@ -2,7 +2,6 @@
 
 The rows for MTP and EAGLE-3 come from C++ functions of llama.cpp without a stable ABI, whose mangled names depend on
 the compiler. They are looked up by name; `missing_for` names the functions that a method needs and a build lacks.
-`FinalRows` needs none of them.
 """
 
 from __future__ import annotations
@@ -11,9 +10,6 @@ import ctypes
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from engine.gguf.head_files import ASSISTANT, DFLASH, DSPARK, EAGLE3, MTP
 from engine.llama import library
@@ -54,34 +50,6 @@ def function(name: str) -> Any:  # noqa: ANN401  (the binding ships no types)
 def missing_for(method: str) -> tuple[str, ...]:
     """Names of functions that heads of this method need and this build of llama.cpp lacks."""
     return tuple(name for name in _NEEDED[method] if function(name) is None)
-
-
-class FinalRows:
-    """The normalized output of a target's last layer, from which logits are computed; every architecture has it.
-
-    llama.cpp gives these rows only if all tokens of a pass give logits.
-    """
-
-    def __init__(self, handle: int) -> None:
-        lib = library.start()
-        self._handle, self._is_on, self._switch = handle, False, lib.llama_set_embeddings
-        address = ctypes.cast(lib.llama_get_embeddings, ctypes.c_void_p).value
-        self._address = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(address or 0)
-
-    def set_recording(self, *, on: bool) -> None:
-        """Enable or disable these rows in the following passes."""
-        if on != self._is_on:
-            self._switch(self._handle, on)
-            self._is_on = on
-
-    def copy(self, index: int, width: int) -> NDArray[np.float32] | None:
-        """Copy the row [width] of a token of the last pass; None if the pass gave no rows."""
-        address = self._address(self._handle)
-        if not address:
-            return None
-        row = np.empty(width, dtype=np.float32)
-        ctypes.memmove(row.ctypes.data, address + index * row.nbytes, row.nbytes)
-        return row
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from engine.sentences import Sentence, i18n
 OWN_VARIANTS_FOLDER = "few_tokens"  # subfolder with this project's variants of the CPU backend
 VARIANT_VARIABLE = "PACELINE_CPU_VARIANT"  # its value, such as "haswell", overrides the choice
 _OWN_VARIANTS = {KERNELS_256_BIT: "zen4", KERNELS_ORDERED: "zen5"}
-_DEVICE_BACKENDS = ("cuda", "hip", "metal", "vulkan", "sycl", "rpc", "blas")  # backends other than the CPU's
+_DEVICE_BACKENDS = ("cuda", "hip", "metal", "vulkan", "sycl", "blas")  # backends other than the CPU's
 # The OpenMP threads of a CPU build spin at barriers. Without a limit, speed collapses to a few tokens per second as
 # soon as another program (or our own window) needs a core; with a limit, an idle machine loses about 4%. The OpenMP
 # runtime reads the variable when the library is loaded, so it must be set before the import below.
@@ -245,10 +245,6 @@ def _declare_device_functions(found: Any) -> None:  # noqa: ANN401
         "ggml_backend_dev_memory": (None, [handle, size, size]),
         "ggml_backend_dev_buffer_type": (handle, [handle]),
         "ggml_backend_buft_name": (text, [handle]),
-        "ggml_backend_reg_by_name": (handle, [text]),
-        "ggml_backend_reg_get_proc_address": (handle, [handle, text]),
-        "ggml_backend_reg_dev_count": (ctypes.c_size_t, [handle]),
-        "ggml_backend_reg_dev_get": (handle, [handle, ctypes.c_size_t]),
     }
     for name, (result, arguments) in signatures.items():
         function = getattr(found, name)
@@ -264,7 +260,7 @@ def device_handles() -> tuple[int, ...]:
 
 
 def supports_gpu() -> bool:
-    """Whether llama.cpp has a working GPU on this machine; RPC devices do not count."""
+    """Whether llama.cpp has a working GPU on this machine."""
     if gpu_verdict.excludes_gpus() or not start().llama_supports_gpu_offload():
         return False
     found = ggml()

@@ -141,7 +141,6 @@ class LlamaModel:
                 self._lib.llama_model_free(handle)
             raise raised[0]
         if handle:
-            self._native_placement.hold()
             return int(handle)
         if cancelled:
             raise LoadCancelledError(i18n("Loading {path} was cancelled.", path=self.path.name))
@@ -165,7 +164,6 @@ class LlamaModel:
         """Free the weights. Contexts of the model must be closed first."""
         if self.handle:
             self._lib.llama_model_free(self.handle)
-            self._native_placement.release()
             self.handle = 0
 
     def __enter__(self) -> LlamaModel:
@@ -173,11 +171,6 @@ class LlamaModel:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    @property
-    def device_of_buffer(self) -> dict[str, str]:
-        """Maps buffer names in llama.cpp's log to requested devices."""
-        return self._native_placement.device_of_buffer()
 
     @property
     def architecture(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from engine.errors import DeviceError
 from engine.fit.estimate import experts_pattern
-from engine.llama import gpu_verdict, library, rpc
+from engine.llama import gpu_verdict
 from engine.llama.devices import buffer_type_of, default_gpus, handles_of
 from engine.records import Placement, SplitMode
 from engine.sentences import i18n
@@ -62,24 +62,6 @@ class NativePlacement:
         if self._placement.devices or self._placement.split_mode is SplitMode.LAYER:
             return bool(self._handles)
         return bool(default_gpus())
-
-    def device_of_buffer(self) -> dict[str, str]:
-        """Maps buffer names to requested devices; an RPC server's buffers are named by its address."""
-        ggml = library.ggml()
-        return {
-            ggml.ggml_backend_buft_name(ggml.ggml_backend_dev_buffer_type(handle)).decode(): (
-                ggml.ggml_backend_dev_name(handle).decode()
-            )
-            for handle in self._handles
-        }
-
-    def hold(self) -> None:
-        """Called after a model was loaded with this placement."""
-        rpc.hold(self._placement.devices)
-
-    def release(self) -> None:
-        """Called after that model was freed."""
-        rpc.release(self._placement.devices)
 
 
 def _check_numbers(placement: Placement, handles: tuple[int, ...]) -> None:

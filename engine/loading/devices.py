@@ -13,16 +13,14 @@ from pathlib import Path
 
 import psutil
 
-from engine.errors import DeviceError
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
 from engine.fit.estimate import DeviceSplit
 from engine.fit.fit import all_parts_bytes
 from engine.fit.table import FreeMemory, ModelPlan, PairPlan, experts_to_leave
 from engine.gguf.header import read_header
-from engine.llama import rpc
 from engine.llama.devices import find_devices
 from engine.llama.placement import moved_tensors
-from engine.records import Device, DeviceKind, LoadRequest, Placement, SplitMode
+from engine.records import Device, Placement, SplitMode
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +38,6 @@ def split_over(placement: Placement, devices: Sequence[Device], used: Sequence[D
     return DeviceSplit(
         shares=tuple(float(shares.get(one.name, 0.0)) for one in devices) or (1.0,),
         moved=tuple((pattern, numbers.get(where)) for pattern, where in moved_tensors(placement)),
-        offloads_ops=all(one.kind is not DeviceKind.REMOTE for one in used),
         mode=placement.split_mode,
     )
 
@@ -92,13 +89,3 @@ def _cpu_moe_choices(path: Path, placement: Placement, setup: CacheSetup, draft_
         return (None, everything)
     log.info("the experts of %d of %d layers stay in main memory", fewest, everything)
     return tuple(sorted({fewest, -(-(fewest + everything) // 2), everything}))
-
-
-def remote_devices(request: LoadRequest) -> tuple[tuple[str, tuple[Device, ...]], ...]:
-    """The remote devices that a request names, by server."""
-    names = (*request.placement.devices, *(request.draft_devices if request.draft else ()))
-    try:
-        return tuple((name, find_devices([name])) for name in dict.fromkeys(names) if rpc.is_remote(name))
-    except DeviceError as error:  # a draft may have been refused since its server does not answer
-        log.info("%s", error.message)
-        return ()

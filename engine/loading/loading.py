@@ -32,7 +32,6 @@ from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.devices import find_devices
 from engine.llama.model import LlamaModel
-from engine.llama.rpc import is_remote, warning
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.devices import ALL_LAYERS, LoadAttempt, free_memory, load_attempts
 from engine.loading.exactness import why_inexact
@@ -87,10 +86,8 @@ class LoadOptions:
 
     @property
     def may_leave_main_memory(self) -> bool:
-        """Whether layers may be on a GPU or a remote device."""
-        if self.gpu_layers == 0 or self.placement.is_processor:
-            return False
-        return library.supports_gpu() or any(map(is_remote, self.placement.devices))
+        """Whether layers may be on a GPU."""
+        return self.gpu_layers != 0 and not self.placement.is_processor and library.supports_gpu()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +172,7 @@ def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
 
 def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
     """Notices for the user on where and how a target was loaded, one sentence each."""
-    return (*placement_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
-
-
-def placement_notices(request: LoadRequest) -> tuple[str, ...]:
-    """Notices about changed settings of a request and about its devices, one sentence each."""
-    reported = warning((*request.placement.devices, *(request.draft_devices if request.draft else ())))
-    return (*_cache_notices(request), *((reported,) if reported else ()))
+    return (*cache_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
 
 
 def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
@@ -214,7 +205,7 @@ def layers_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]
     )
 
 
-def _cache_notices(request: LoadRequest) -> tuple[str, ...]:
+def cache_notices(request: LoadRequest) -> tuple[str, ...]:
     kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
     quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
     if request.flash_attention is not FlashAttention.OFF or not quantized:
@@ -328,7 +319,7 @@ def _open_with(
         info = _describe(model, context, options)
         # For tensors that all devices share, llama.cpp reports only the largest share.
         is_reported = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
-        memory = reported_memory(reported, model.size_bytes, model.device_of_buffer) if is_reported else None
+        memory = reported_memory(reported, model.size_bytes) if is_reported else None
         memory = memory or estimated_memory(info)
         info = replace(info, memory=memory)
         sequence = CachedSequence(context)

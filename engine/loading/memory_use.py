@@ -25,7 +25,6 @@ _MIB = 2**20
 def reported_memory(
     lines: Sequence[str],
     size_bytes: int,
-    device_of_buffer: Mapping[str, str] | None = None,
     *,
     context_only: bool = False,
 ) -> MemoryUse | None:
@@ -37,7 +36,6 @@ def reported_memory(
     Args:
         lines: llama.cpp's log lines on buffers and layers.
         size_bytes: bytes of all the model's weights in the file.
-        device_of_buffer: device names by buffer names, if they differ.
         context_only: the lines are about an additional context of a loaded model, so weights are not counted.
     """
     layers = Counter(device for line in lines for device in _LAYER.findall(line))
@@ -45,7 +43,7 @@ def reported_memory(
     mapped: defaultdict[str, float] = defaultdict(float)
     for line in lines:
         for buffer, kind, mib in _BUFFER.findall(line):
-            device = _device(buffer, layers, device_of_buffer or {})
+            device = _device(buffer, layers)
             if kind == "model" and buffer.endswith(_MAPPED):
                 mapped[device] += float(mib)
             else:
@@ -69,10 +67,8 @@ def reported_memory(
     )
 
 
-def _device(buffer: str, layers: Mapping[str, int], device_of_buffer: Mapping[str, str]) -> str:
+def _device(buffer: str, layers: Mapping[str, int]) -> str:
     """The device of a buffer; the CPU for buffers in main memory such as "CUDA_Host"."""
-    if buffer in device_of_buffer:
-        return device_of_buffer[buffer]
     own = [name for name in layers if name != _CPU and re.match(rf"{re.escape(name)}(?![0-9])", buffer)]
     return own[0] if own else _CPU
 

@@ -63,7 +63,14 @@ class CostCurve:
         Raises:
             ValueError: the cost of one token is missing or not positive.
         """
-        self._shape = _straight_lines(shape or DEFAULT_COST_CURVE)
+        # Interpolate linearly at 0 to `MAX_PASS`; constant before the first and after the last point.
+        points = shape or DEFAULT_COST_CURVE
+        ordered = sorted((n, value) for n, value in points.items() if 1 <= n <= MAX_PASS)
+        values = [ordered[0][1]] * (MAX_PASS + 1)
+        for (left, left_value), (right, right_value) in pairwise([*ordered, (MAX_PASS + 1, ordered[-1][1])]):
+            for n in range(left, min(right, MAX_PASS) + 1):
+                values[n] = left_value + (right_value - left_value) * (n - left) / (right - left)
+        self._shape = values
         self._num_seen = 0 if guessed else MIN_GUESSED_PASSES
         self._num_plain = self._since_refresh = 0
         self._known: dict[int, float] = {}
@@ -226,7 +233,17 @@ class CostCurve:
     def _refresh(self) -> None:
         """Compute the cost of each size, and the cheapest padding."""
         self._since_refresh = 0
-        self._ms = _follow_shape(self._estimated(), self._shape)
+        # Milliseconds of sizes 0 to `MAX_PASS`, from known sizes (including 1) and a shape.
+        known_ms = self._estimated()
+        shape = self._shape
+        plain_ms, points = known_ms[1], sorted(known_ms.items())
+        costs = [plain_ms]
+        for left, right in pairwise([*points, None]):
+            assert left is not None  # noqa: S101  (only the last element is None)
+            costs.append(left[1])
+            end = MAX_PASS + 1 if right is None else right[0]
+            costs += [_shaped_ms(n, left, right, plain_ms, shape) for n in range(left[0] + 1, end)]
+        self._ms = costs
         self._cheapest = list(range(MAX_PASS + 1))
         # A plain pass is not padded, since plain decoding must notice a slower machine.
         for n in range(2, MAX_PASS + 1):
@@ -253,18 +270,6 @@ def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, mo
     return min(last - num_tokens + int((most_ms - costs_ms[-1]) / slope_ms), most)
 
 
-def _follow_shape(known_ms: Mapping[int, float], shape: list[float]) -> list[float]:
-    """Milliseconds of sizes 0 to `MAX_PASS`, from known sizes (including 1) and a shape."""
-    plain_ms, points = known_ms[1], sorted(known_ms.items())
-    costs = [plain_ms]
-    for left, right in pairwise([*points, None]):
-        assert left is not None  # noqa: S101  (only the last element is None)
-        costs.append(left[1])
-        end = MAX_PASS + 1 if right is None else right[0]
-        costs += [_shaped_ms(n, left, right, plain_ms, shape) for n in range(left[0] + 1, end)]
-    return costs
-
-
 def _shaped_ms(
     n: int, left: tuple[int, float], right: tuple[int, float] | None, plain_ms: float, shape: list[float]
 ) -> float:
@@ -285,13 +290,3 @@ def _shaped_ms(
     if last < _MIN_INFORMATIVE <= n:
         cost_ms = min(cost_ms, max(last_ms, plain_ms * shape[n]))
     return cost_ms
-
-
-def _straight_lines(points: Mapping[int, float]) -> list[float]:
-    """Interpolate linearly at 0 to `MAX_PASS`; constant before the first and after the last point."""
-    ordered = sorted((n, value) for n, value in points.items() if 1 <= n <= MAX_PASS)
-    values = [ordered[0][1]] * (MAX_PASS + 1)
-    for (left, left_value), (right, right_value) in pairwise([*ordered, (MAX_PASS + 1, ordered[-1][1])]):
-        for n in range(left, min(right, MAX_PASS) + 1):
-            values[n] = left_value + (right_value - left_value) * (n - left) / (right - left)
-    return values

@@ -126,7 +126,9 @@ class PacedDrafter:
         A search takes microseconds, which matters only if passes take less than a millisecond.
         """
         self._num_unsearched += 1
-        if self._text is None or self._num_unsearched < self._search_every:
+        if self._text is None or self._num_unsearched < min(
+            ceil(self._search_ms / (SEARCH_SHARE * self._pacer.prices.plain_ms)), MAX_UNSEARCHED
+        ):
             return False
         started = perf_counter()
         self._num_unsearched = 0
@@ -139,10 +141,6 @@ class PacedDrafter:
         if gain > 0.0:
             self._was_plain = False  # makes `pause_length` return 0
         return gain > 0.0
-
-    @property
-    def _search_every(self) -> int:
-        return min(ceil(self._search_ms / (SEARCH_SHARE * self._pacer.prices.plain_ms)), MAX_UNSEARCHED)
 
     def _learn(self, history: History) -> None:
         """Learn from a match that was not proposed: its tokens count as accepted if the target emitted them."""

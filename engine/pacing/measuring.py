@@ -7,7 +7,7 @@ a busy machine. Results that another program disturbed are used, but not stored 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter, process_time
@@ -132,17 +132,13 @@ def measure(
             started = clock()
             if number and should_stop():
                 return best
-            if best and started > ends - _most_ms(best, n) / 1000.0:
+            # Upper bound of the time of a pass, assuming that the cost per token does not grow with the size.
+            if best and started > ends - min(ms * max(1.0, n / known) for known, ms in best.items()) / 1000.0:
                 continue
             run_pass(n)
             elapsed_ms = (clock() - started) * 1000.0
             best[n] = min(best.get(n, elapsed_ms), elapsed_ms)
     return best
-
-
-def _most_ms(known_ms: Mapping[int, float], num_tokens: int) -> float:
-    """Upper bound of the time of a pass, assuming that the cost per token does not grow with the size."""
-    return min(ms * max(1.0, num_tokens / known) for known, ms in known_ms.items())
 
 
 def few_passes_ms(

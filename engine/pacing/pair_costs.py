@@ -187,25 +187,20 @@ class PairCosts:
                 for key in self._curves.keys() - {self._curve_key}:
                     del self._curves[key]
                 self._measured.clear()
-            self._measure_curve(budget_s, should_stop)
+            # Measure the current curve; if a check right afterwards disagrees, measure again and use the minima.
+            # Otherwise a size whose measurement was disturbed might never be tried.
+            others = ForeignCpuLoad()
+            points = measure_passes(self._target.sequence, budget_s, should_stop)
+            self._use_points(points, doubted=not others.is_low)
+            if not self._check(DOUBTFUL_ERROR, should_stop):
+                again = measure_passes(self._target.sequence, budget_s, should_stop)
+                points = {n: min(again.get(n, ms), ms) for n, ms in points.items()}
+                self._use_points(points, doubted=not others.is_low)
+            if others.is_low:
+                self._measured.add(self._curve_key)
         self._measure_draft(budget_s, should_stop)
         self._measure_graph_replay(should_stop)
         self._is_checked = fits or not should_stop()
-
-    def _measure_curve(self, budget_s: float, should_stop: ShouldStop) -> None:
-        """Measure the current curve; if a check right afterwards disagrees, measure again and use the minima.
-
-        Otherwise a size whose measurement was disturbed might never be tried.
-        """
-        others = ForeignCpuLoad()
-        points = measure_passes(self._target.sequence, budget_s, should_stop)
-        self._use_points(points, doubted=not others.is_low)
-        if not self._check(DOUBTFUL_ERROR, should_stop):
-            again = measure_passes(self._target.sequence, budget_s, should_stop)
-            points = {n: min(again.get(n, ms), ms) for n, ms in points.items()}
-            self._use_points(points, doubted=not others.is_low)
-        if others.is_low:
-            self._measured.add(self._curve_key)
 
     def _measure_graph_replay(self, should_stop: ShouldStop) -> None:
         """Measure the extra cost after larger passes if that is quick; otherwise it is learnt from answers."""

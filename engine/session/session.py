@@ -25,7 +25,6 @@ from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.llama.grammar import initial_state
 from engine.llama.interrupt import Interrupt
-from engine.loading.devices import remote_devices
 from engine.loading.loading import (
     Loaded,
     LoadedModel,
@@ -340,7 +339,6 @@ class Session:
             draft,
             self._unavailable(target),
             devices=find_gpus(),
-            remote_devices=remote_devices(self.request),
             own_head=own_head,
             has_heads=self._heads.mentions_heads,
             library_notices=self._library_notices,

@@ -422,15 +422,13 @@ class LoadedModels:
         self.record_load(session)
 
 
-def probing_session(
-    cache_dir: Path | None, sample: Path | None = None, past_folder: Path | None = None, *, keeps_chats: bool = True
-) -> Session:
+def probing_session(cache_dir: Path | None, sample: Path | None = None, *, keeps_chats: bool = True) -> Session:
     """Make a session in which a helper process first opens every new or changed file.
 
     A new build of llama.cpp is first tested with ``sample``, a small model, in a helper.
 
     Verdicts on files and costs are stored in ``cache_dir``, and with ``keeps_chats`` also text and caches of
-    conversations. Without ``keeps_chats``, text may be stored in ``past_folder``.
+    conversations.
     """
     # Imported on the engine's thread, since llama.cpp and NumPy would delay the window.
     from engine.sandbox.machine_check import file_inspector  # noqa: PLC0415
@@ -441,7 +439,7 @@ def probing_session(
     return Session(
         file_inspector(cache_dir, sample),
         cache_dir,
-        chats or past_folder,
+        chats,
         None if chats is None else chats / STATES,
         partial(probe_head, cache_dir=cache_dir),
         partial(probe_side, cache_dir=cache_dir),

@@ -22,7 +22,7 @@ libxcb-shape.so.0 libxcb-shape0
 libxkbcommon-x11.so.0 libxkbcommon-x11-0'
 LIBRARIES_WAYLAND='libwayland-cursor.so.0 libwayland-cursor0'
 
-# Whether a window can open: a screen is there, or a Qt platform that needs none was asked for. As in app/startup/display.py.
+# Whether a window can open: a screen is there, or a Qt platform that needs none was asked for. As in app/core/display.py.
 has_display() {
     case "${QT_QPA_PLATFORM:-}" in offscreen* | minimal* | vnc* | linuxfb* | eglfs*) return 0 ;; esac
     [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || [ "$(uname)" = Darwin ]

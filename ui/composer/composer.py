@@ -304,17 +304,14 @@ class Composer(QWidget):
         self.modes.set_unavailable(view.unavailable, view.modes)
         self.thinking.set_options(view.target.thinking if view.target else ())
         self._lacks_draft, self._wants_draft = view.lacks_draft, view.wants_draft
-        self._show_destination(view)
-        self._update()
-
-    def _show_destination(self, view: EngineView) -> None:
-        """For a remote model show where the message is sent; its server chooses the mode."""
+        # For a remote model show where the message is sent; its server chooses the mode.
         url = view.target.engine_url if view.target is not None else ""
         self.modes.setVisible(not url)
         self.destination.setVisible(bool(url))
         if url:
             words = LOCAL_PLACEHOLDER if is_local_url(url) else REMOTE_PLACEHOLDER
             self.destination.setText(tr(words).format(host=host_in(url)))
+        self._update()
 
     def show_tools(self, menu: ToolMenu) -> None:
         """Show this chat's tools; the button shows whether they are on, and their tokens."""

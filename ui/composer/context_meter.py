@@ -248,7 +248,17 @@ class ContextPanel(Popup):
         table = grid(gaps=(8, 4))
         for row, (name, tokens) in enumerate(part_words(parts)):
             swatch, figure = QLabel(), QLabel(tokens)
-            swatch.setPixmap(_swatch(theme, row, swatch.devicePixelRatioF()))
+            ratio = swatch.devicePixelRatioF()
+            palette = theme.tokens
+            pixmap = QPixmap(SWATCH * ratio)
+            pixmap.setDevicePixelRatio(ratio)
+            pixmap.fill(QColor(palette.page))
+            painter = QPainter(pixmap)
+            paint_part(painter, QRectF(1.0, 1.0, SWATCH.width() - 2.0, SWATCH.height() - 2.0), row, palette)
+            painter.setPen(QColor(palette.border_strong))
+            painter.drawRect(QRectF(0.5, 0.5, SWATCH.width() - 1.0, SWATCH.height() - 1.0))
+            painter.end()
+            swatch.setPixmap(pixmap)
             figure.setAlignment(Qt.AlignmentFlag.AlignRight)
             figure.setAccessibleName(f"{name}: {tokens}")
             table.addWidget(swatch, row, 0)
@@ -288,19 +298,6 @@ def _short_words(parts: ContextParts) -> str:
         return share
     full = tr("full") if parts.full else tr("nearly full")
     return f"{share} · {full}"
-
-
-def _swatch(theme: Theme, part: int, ratio: float) -> QPixmap:
-    palette = theme.tokens
-    pixmap = QPixmap(SWATCH * ratio)
-    pixmap.setDevicePixelRatio(ratio)
-    pixmap.fill(QColor(palette.page))
-    painter = QPainter(pixmap)
-    paint_part(painter, QRectF(1.0, 1.0, SWATCH.width() - 2.0, SWATCH.height() - 2.0), part, palette)
-    painter.setPen(QColor(palette.border_strong))
-    painter.drawRect(QRectF(0.5, 0.5, SWATCH.width() - 1.0, SWATCH.height() - 1.0))
-    painter.end()
-    return pixmap
 
 
 _TOO_LONG_WARNINGS = mark(

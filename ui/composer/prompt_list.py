@@ -91,19 +91,16 @@ class PromptList(QFrame):
         self.list.setUniformItemSizes(True)
         self.list.itemClicked.connect(self._insert_prompt)
         self.edit_button = button(translate("PromptList", "Edit prompts…"), self._manage, kind="link")
-        self._arrange()
+        hint = label(translate("PromptList", "Up and Down choose, Enter inserts, Esc closes"), "caption")
+        self.edit_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keyboard users have the page in the settings
+        foot = hbox((hint, 1), self.edit_button, margins=(8, 0, 4, 0))
+        vbox(self.list, foot, parent=self, margins=4, spacing=4)
         self.hide()
         self._place_timer = QTimer(self, singleShot=True, interval=0)  # runs after the layout of the widgets around it
         self._place_timer.timeout.connect(self._place_again)
         edit.installEventFilter(self)
         above.installEventFilter(self)
         edit.textChanged.connect(self._follow_text)
-
-    def _arrange(self) -> None:
-        hint = label(translate("PromptList", "Up and Down choose, Enter inserts, Esc closes"), "caption")
-        self.edit_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keyboard users have the page in the settings
-        foot = hbox((hint, 1), self.edit_button, margins=(8, 0, 4, 0))
-        vbox(self.list, foot, parent=self, margins=4, spacing=4)
 
     def _manage(self) -> None:
         self.hide()

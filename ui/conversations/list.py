@@ -58,35 +58,26 @@ class _Delegate(QStyledItemDelegate):
         if isinstance(item, Heading):
             if item.can_fold:
                 paint_item_background(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
-                self._paint_chevron(painter, rect, item)
-            self._paint_heading(painter, rect, item)
+                name = "chevron-right" if item.folded else "chevron-down"
+                icon = self._theme.icon(name, self._theme.tokens.text_muted, 14)
+                icon.paint(painter, QRect(rect.left() + 10, rect.center().y() - 6, 14, 14))
+            font = self._theme.font(-1, SEMIBOLD)
+            painter.setFont(font)
+            painter.setPen(QColor(self._theme.tokens.text_muted))
+            place = Qt.AlignmentFlag.AlignVCenter if item.can_fold else Qt.AlignmentFlag.AlignBottom
+            box = rect.adjusted(30, 0, -8, 0) if item.can_fold else rect.adjusted(10, 0, -8, -5)
+            words = heading_words(item)
+            text = f"{words} · {item.num_rows}" if item.folded else words
+            shown = elided(text, QFontMetrics(font), box.width())
+            painter.drawText(box, int(place | Qt.AlignmentFlag.AlignLeft), shown)
         elif item is not None:
             paint_item_background(painter, rect.adjusted(0, 1, 0, -1), option.state, self._theme.tokens)
             if item.id == self.open:
-                self._paint_bar(painter, rect)
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(QColor(self._theme.tokens.accent))
+                painter.drawRoundedRect(rect.left() + 2, rect.top() + 8, BAR_PX, rect.height() - 16, 1, 1)
             self._paint_title(painter, rect, item)
         painter.restore()
-
-    def _paint_bar(self, painter: QPainter, rect: QRect) -> None:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(self._theme.tokens.accent))
-        painter.drawRoundedRect(rect.left() + 2, rect.top() + 8, BAR_PX, rect.height() - 16, 1, 1)
-
-    def _paint_heading(self, painter: QPainter, rect: QRect, heading: Heading) -> None:
-        font = self._theme.font(-1, SEMIBOLD)
-        painter.setFont(font)
-        painter.setPen(QColor(self._theme.tokens.text_muted))
-        place = Qt.AlignmentFlag.AlignVCenter if heading.can_fold else Qt.AlignmentFlag.AlignBottom
-        box = rect.adjusted(30, 0, -8, 0) if heading.can_fold else rect.adjusted(10, 0, -8, -5)
-        words = heading_words(heading)
-        text = f"{words} · {heading.num_rows}" if heading.folded else words
-        shown = elided(text, QFontMetrics(font), box.width())
-        painter.drawText(box, int(place | Qt.AlignmentFlag.AlignLeft), shown)
-
-    def _paint_chevron(self, painter: QPainter, rect: QRect, heading: Heading) -> None:
-        name = "chevron-right" if heading.folded else "chevron-down"
-        icon = self._theme.icon(name, self._theme.tokens.text_muted, 14)
-        icon.paint(painter, QRect(rect.left() + 10, rect.center().y() - 6, 14, 14))
 
     def _paint_title(self, painter: QPainter, rect: QRect, row: ConversationRow) -> None:
         tokens = self._theme.tokens
@@ -106,18 +97,16 @@ class _Delegate(QStyledItemDelegate):
         activity = self._model.activity_of(row)
         if activity:
             left, top = text_box.right() - ACTIVITY_PX, rect.center().y() - ACTIVITY_PX // 2
-            self._paint_activity(painter, QRect(left, top, ACTIVITY_PX, ACTIVITY_PX), activity)
+            place = QRect(left, top, ACTIVITY_PX, ACTIVITY_PX)
+            pen, accent = painter.pen(), QColor(self._theme.tokens.accent_text)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(accent, 1.5))
+            painter.setBrush(accent if activity == UNSEEN else Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(QRectF(place).adjusted(0.75, 0.75, -0.75, -0.75))
+            painter.setPen(pen)
             text_box.adjust(0, 0, -ACTIVITY_PX - 8, 0)
         shown = elided(row.title, QFontMetrics(font), text_box.width())
         painter.drawText(text_box, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), shown)
-
-    def _paint_activity(self, painter: QPainter, place: QRect, activity: str) -> None:
-        pen, accent = painter.pen(), QColor(self._theme.tokens.accent_text)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(accent, 1.5))
-        painter.setBrush(accent if activity == UNSEEN else Qt.BrushStyle.NoBrush)
-        painter.drawEllipse(QRectF(place).adjusted(0.75, 0.75, -0.75, -0.75))
-        painter.setPen(pen)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:  # noqa: ARG002
         editor = QLineEdit(parent)

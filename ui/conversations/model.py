@@ -280,16 +280,13 @@ class ConversationModel(QAbstractListModel):
         conversation_id = int(bytes(data.data(MIME).data()) or b"0")
         onto = self.item(parent)
         if isinstance(onto, Heading):
-            self._drop_on(onto, conversation_id)
+            if onto.folder is not None:
+                self.library_signals.moved_to_folder.emit(conversation_id, onto.folder.id)
+            elif onto.text == ARCHIVED:
+                self.library_signals.archived.emit(conversation_id, True)
         elif self._line_of(conversation_id) is not None:
             self.arrange_chat(conversation_id, len(self._items) if row < 0 else row)
         return False
-
-    def _drop_on(self, heading: Heading, conversation_id: int) -> None:
-        if heading.folder is not None:
-            self.library_signals.moved_to_folder.emit(conversation_id, heading.folder.id)
-        elif heading.text == ARCHIVED:
-            self.library_signals.archived.emit(conversation_id, True)
 
     def arrange_chat(self, conversation_id: int, line: int) -> None:
         """Request to move a conversation before ``line``, into the section of that line."""
@@ -313,27 +310,22 @@ class ConversationModel(QAbstractListModel):
         ids = [folder.id for folder in self.folders]
         if folder_id not in ids:
             return
-        num_before = sum(self._folder_line(number) < line for number in ids if number != folder_id)
+        num_before = sum(self.index_of_folder(number).row() < line for number in ids if number != folder_id)
         others = [number for number in ids if number != folder_id]
         wanted = [*others[:num_before], folder_id, *others[num_before:]]
         if wanted != ids:
             self.library_signals.folders_reordered.emit(wanted)
 
-    def _folder_line(self, folder_id: int) -> int:
-        return self.index_of_folder(folder_id).row()
-
-    def _move_folder(self, folder: FolderRow, by: int) -> None:
-        ids = [each.id for each in self.folders]
-        at = ids.index(folder.id)
-        if 0 <= at + by < len(ids):
-            ids[at], ids[at + by] = ids[at + by], ids[at]
-            self.library_signals.folders_reordered.emit(ids)
-
     def move_by(self, index: Index, by: int) -> None:
         """Request to move a folder, or a conversation that is pinned or in a folder, one row up (-1) or down (1)."""
         item, line = self.item(index), index.row()
         if isinstance(item, Heading) and item.folder is not None:
-            self._move_folder(item.folder, by)
+            folder = item.folder
+            ids = [each.id for each in self.folders]
+            at = ids.index(folder.id)
+            if 0 <= at + by < len(ids):
+                ids[at], ids[at + by] = ids[at + by], ids[at]
+                self.library_signals.folders_reordered.emit(ids)
             return
         neighbour = self._items[line + by] if 0 <= line + by < len(self._items) else None
         if not isinstance(item, ConversationRow) or not isinstance(neighbour, ConversationRow) or item.archived:

@@ -169,10 +169,7 @@ class _Delegate(QStyledItemDelegate):
         text, room = "".join(piece for piece, _ in hit.parts), self._list.viewport().width() - SNIPPET_SLACK
         # Measuring is slow, so skip it for most excerpts, which are too long even in the narrowest letters.
         fits = len(text) * self._narrowest < room and self._metrics.horizontalAdvance(text) < room
-        return QSize(0, (1 if fits else SNIPPET_LINES) * self._line_height() + 8)
-
-    def _line_height(self) -> int:
-        return self._text_font.pixelSize() + 5
+        return QSize(0, (1 if fits else SNIPPET_LINES) * (self._text_font.pixelSize() + 5) + 8)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         hit, tokens = self._model.items[index.row()], self._theme.tokens
@@ -181,17 +178,15 @@ class _Delegate(QStyledItemDelegate):
         paint_item_background(painter, option.rect.adjusted(0, 1, 0, -1), option.state, tokens)
         painter.setPen(QColor(tokens.text if title else tokens.text_muted))
         text_box = QRectF(option.rect.adjusted(10 if title else 18, 4, -8, -3))
-        self._draw_text(painter, text_box, hit, 1 if title else SNIPPET_LINES)
-        painter.restore()
-
-    def _draw_text(self, painter: QPainter, box: QRectF, hit: SearchHit, num_lines: int) -> None:
+        num_lines = 1 if title else SNIPPET_LINES
         parts = list(hit.parts)
         if hit.message_id is not None:
-            parts = cut_near_match(parts, self._metrics, box.width())
+            parts = cut_near_match(parts, self._metrics, text_box.width())
         text = "".join(text for text, _ in parts)
-        layout = layout_text(text, self._marks(parts), self._font(hit), box.width(), num_lines)
-        painter.setClipRect(box)
-        layout.draw(painter, box.topLeft())
+        layout = layout_text(text, self._marks(parts), self._font(hit), text_box.width(), num_lines)
+        painter.setClipRect(text_box)
+        layout.draw(painter, text_box.topLeft())
+        painter.restore()
 
     def _marks(self, parts: Sequence[tuple[str, bool]]) -> list[QTextLayout.FormatRange]:
         """The format of each match: bold as well as coloured."""

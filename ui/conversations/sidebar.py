@@ -66,7 +66,15 @@ class Sidebar(QFrame):
         self.help_button = HelpButton(theme)
         self.hide_button = IconButton(theme, "panel-left", tr("Hide the sidebar"))
         self._make()
-        self._arrange()
+        middle = Qt.AlignmentFlag.AlignVCenter  # without it a row would be only as high as its small buttons
+        small = ((each, 0, middle) for each in (self.menu_button, self.hide_button))
+        top = hbox((self.new_button, 1), *small, spacing=8)
+        for each in (self.list, self.results):
+            self.lists.addWidget(each)
+        foot = hbox((self.settings_button, 1), (self.help_button, 0, middle), spacing=8)
+        places = (self.models_button, self.race_button, self.server_button)
+        parts = (top, self.search, self.empty, (self.lists, 1), *places, foot)
+        vbox(*parts, parent=self, margins=12, spacing=8)
         theme.changed.connect(self._recolor)
         self._recolor()
         self._shown_query = ""  # the query of the displayed results
@@ -91,17 +99,6 @@ class Sidebar(QFrame):
         self.results.search_left.connect(self._leave_search)
         self.menu_button.clicked.connect(self._open_menu)
         self.new_button.clicked.connect(self.new_chat)
-
-    def _arrange(self) -> None:
-        middle = Qt.AlignmentFlag.AlignVCenter  # without it a row would be only as high as its small buttons
-        small = ((each, 0, middle) for each in (self.menu_button, self.hide_button))
-        top = hbox((self.new_button, 1), *small, spacing=8)
-        for each in (self.list, self.results):
-            self.lists.addWidget(each)
-        foot = hbox((self.settings_button, 1), (self.help_button, 0, middle), spacing=8)
-        places = (self.models_button, self.race_button, self.server_button)
-        parts = (top, self.search, self.empty, (self.lists, 1), *places, foot)
-        vbox(*parts, parent=self, margins=12, spacing=8)
 
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None

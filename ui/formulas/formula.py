@@ -142,7 +142,12 @@ class FormulaCache(QObject):
             self._cache.move_to_end(source)
             return self._cache[source]
         if source not in self._pending:
-            self._pending[source] = self._workers().submit(typeset, source)
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="formulas")
+                application = QCoreApplication.instance()
+                if application is not None:
+                    application.aboutToQuit.connect(self.close)
+            self._pending[source] = self._pool.submit(typeset, source)
             self._timer.start()
         return Pending.PENDING
 
@@ -157,14 +162,6 @@ class FormulaCache(QObject):
         self._timer.stop()
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _workers(self) -> ThreadPoolExecutor:
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="formulas")
-            application = QCoreApplication.instance()
-            if application is not None:
-                application.aboutToQuit.connect(self.close)
-        return self._pool
 
     def _poll(self) -> None:
         done = frozenset(source for source, job in self._pending.items() if job.done())

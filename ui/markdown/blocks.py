@@ -371,7 +371,9 @@ class BlockStream:
             known = _HALF_FENCE.sub("", known)
         text = self._table_head + known
         groups = list(_top_level(_PARSER.parse(text, _references(self.cites))))
-        self._continue_numbering(groups)
+        # Number the rest of a split ordered list.
+        if self._next_number and groups and groups[0][0].type == "ordered_list_open":
+            groups[0][0].attrSet("start", self._next_number)
         parts = self._close_part(text, groups)
         if parts:
             return parts + self._parse()
@@ -460,11 +462,6 @@ class BlockStream:
         shown = self._to_source(map_source(group, lines, self._base, is_mirrored=is_mirrored))
         html = render_tokens(_PARSER, mirrored_table(group) if is_mirrored else group)
         return Block(html, source_map=shown, has_more=has_more, num_rows=len(rows))
-
-    def _continue_numbering(self, groups: list[list[Token]]) -> None:
-        """Number the rest of a split ordered list."""
-        if self._next_number and groups and groups[0][0].type == "ordered_list_open":
-            groups[0][0].attrSet("start", self._next_number)
 
     @property
     def _base(self) -> int:

@@ -43,20 +43,6 @@ def is_cjk(char: str) -> bool:
     return _CJK.match(char) is not None
 
 
-def flanking(before: str, after: str, count: int, *, can_split_word: bool) -> Scanned:
-    """Whether a delimiter run between two characters can open and close; a block's start and end count as spaces."""
-    sign_before, sign_after = _is_western_punctuation(before), _is_western_punctuation(after)
-    outside_before = isWhiteSpace(ord(before)) or sign_before or is_cjk(before)
-    outside_after = isWhiteSpace(ord(after)) or sign_after or is_cjk(after)
-    left = not isWhiteSpace(ord(after)) and (not sign_after or outside_before)
-    right = not isWhiteSpace(ord(before)) and (not sign_before or outside_after)
-    return Scanned(
-        left and (can_split_word or not right or _is_punctuation(before)),
-        right and (can_split_word or not left or _is_punctuation(after)),
-        count,
-    )
-
-
 def _is_punctuation(char: str) -> bool:
     return bool(isMdAsciiPunct(ord(char)) or isPunctChar(char))
 
@@ -87,7 +73,19 @@ class _PositionedState(StateInline):
         before = self.src[start - 1] if start > 0 else " "
         after = self.src[end] if end < self.posMax else " "
         if is_cjk(before) or is_cjk(after):
-            return flanking(before, after, scanned.length, can_split_word=canSplitWord)
+            # Whether a delimiter run between two characters can open and close; a block's start and end count as
+            # spaces.
+            count = scanned.length
+            sign_before, sign_after = _is_western_punctuation(before), _is_western_punctuation(after)
+            outside_before = isWhiteSpace(ord(before)) or sign_before or is_cjk(before)
+            outside_after = isWhiteSpace(ord(after)) or sign_after or is_cjk(after)
+            left = not isWhiteSpace(ord(after)) and (not sign_after or outside_before)
+            right = not isWhiteSpace(ord(before)) and (not sign_before or outside_after)
+            return Scanned(
+                left and (canSplitWord or not right or _is_punctuation(before)),
+                right and (canSplitWord or not left or _is_punctuation(after)),
+                count,
+            )
         return scanned
 
     def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:

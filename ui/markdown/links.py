@@ -60,19 +60,15 @@ def _rule(state: StateInline, silent: bool) -> bool:
         if not state.pending.endswith(begin[0]):
             return False
         state.pending = state.pending[: -len(begin[0])]
-        _push(state, href, shown, start)
+        opening = state.push("link_open", "a", 1)
+        opening.attrSet("href", href)
+        words = state.push("text", "", 0)
+        words.content = shown
+        closing = state.push("link_close", "a", -1)
+        for token in (opening, words, closing):
+            token.markup, token.meta = BARE_LINK, {OFFSET: start}
     state.pos = start + len(shown)
     return True
-
-
-def _push(state: StateInline, href: str, shown: str, start: int) -> None:
-    opening = state.push("link_open", "a", 1)
-    opening.attrSet("href", href)
-    words = state.push("text", "", 0)
-    words.content = shown
-    closing = state.push("link_close", "a", -1)
-    for token in (opening, words, closing):
-        token.markup, token.meta = BARE_LINK, {OFFSET: start}
 
 
 def _address(text: str, num_scheme: int) -> str:

@@ -117,11 +117,8 @@ def _handle_item(tokens: Sequence[Token], index: int, inside: _Opened) -> None:
         return
     if marked:
         (item if paragraph.hidden else paragraph).attrJoin("class", TASK)
-    _begin_list(item, inside, is_task=marked is not None)
-
-
-def _begin_list(item: Token, inside: _Opened, *, is_task: bool) -> None:
-    """Begin another list at an item of another kind."""
+    # Begin another list at an item of another kind.
+    is_task = marked is not None
     if inside.is_task is None and is_task:
         inside.opening.attrJoin("class", TASKS)
     elif inside.is_task not in (None, is_task):

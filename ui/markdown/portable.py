@@ -54,11 +54,22 @@ def to_portable(markdown: str, begin: int, end: int, formats: HtmlFormats) -> Po
     begin, end = (place - markdown.count("\r", 0, place) for place in (begin, min(end, len(markdown))))
     source = markdown.replace("\r", "")
     tokens = _PARSER.parse(source)
-    _number_items(tokens)
+    # Record the number of each item of ordered lists, since items may be left out.
+    numbers: list[int] = []
+    for token in tokens:
+        if token.type.endswith("_list_open"):
+            numbers.append(int(token.attrGet("start") or 1) if token.tag == "ol" else 0)
+        elif token.type.endswith("_list_close"):
+            numbers.pop()
+        elif token.type == "list_item_open" and numbers[-1]:
+            token.info = str(numbers[-1])
+            numbers[-1] += 1
     kept = clip_tokens(tokens, SourceLines.of(source), begin, end)
     if len(kept) == len(("<p>", "words", "</p>")) and kept[0].type == "paragraph_open" and (begin or end < len(source)):
         kept = kept[1:2]  # part of one paragraph: drop its tags, since the part may be pasted into another paragraph
-    return PortableText(_PlainTextWriter().write(kept), _render(kept, formats))
+    return PortableText(
+        _PlainTextWriter().write(kept), str(_RENDERER.render(list(kept), _PARSER.options, {"formats": formats}))
+    )
 
 
 def plain_to_portable(text: str, begin: int, end: int, formats: HtmlFormats) -> PortableText:
@@ -71,19 +82,6 @@ def plain_to_portable(text: str, begin: int, end: int, formats: HtmlFormats) -> 
         words = escape(segment.code).replace("\t", "    ").replace("  ", "\u00a0 ").replace("\n", "<br>\n")
         html += f'<p dir="rtl">{words}</p>\n' if is_right_to_left(segment.code) else f"<p>{words}</p>\n"
     return PortableText(text[begin:end], html)
-
-
-def _number_items(tokens: Sequence[Token]) -> None:
-    """Record the number of each item of ordered lists, since items may be left out."""
-    numbers: list[int] = []
-    for token in tokens:
-        if token.type.endswith("_list_open"):
-            numbers.append(int(token.attrGet("start") or 1) if token.tag == "ol" else 0)
-        elif token.type.endswith("_list_close"):
-            numbers.pop()
-        elif token.type == "list_item_open" and numbers[-1]:
-            token.info = str(numbers[-1])
-            numbers[-1] += 1
 
 
 class _PlainTextWriter:
@@ -199,7 +197,3 @@ def _rule(make: Callable[[Token, HtmlFormats], str]) -> Callable[..., str]:
 
 
 _RENDERER = _Renderer()
-
-
-def _render(tokens: Sequence[Token], formats: HtmlFormats) -> str:
-    return str(_RENDERER.render(list(tokens), _PARSER.options, {"formats": formats}))

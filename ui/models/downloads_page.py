@@ -74,14 +74,11 @@ class DownloadLine(QFrame):
         )
         self.action_buttons: dict[str, IconButton] = {}
         self.buttons = hbox(spacing=4)
-        self._arrange()
-        self.set_row(row)
-
-    def _arrange(self) -> None:
         names = vbox(self.name, self.repo, spacing=1)
         top = hbox((names, 1), self.chat, self.buttons, spacing=12)
         below = vbox(self.bar, self.words, self.error, margins=(0, 0, 4, 0), spacing=6)
         vbox(top, below, parent=self, margins=(16, 12, 12, 12), spacing=8)
+        self.set_row(row)
 
     def set_row(self, row: Download) -> None:
         self.name.setText(row.name)

@@ -92,7 +92,15 @@ class FitView(QWidget):
     def set_table(self, table: FitSummary) -> None:
         self.heading.setText(_heading(table))
         self._fill_parts(table)
-        self._fill_rooms(table)
+        empty_layout(self.rooms)
+        for row, place in enumerate(table.places):
+            mark = StatusMark(self._theme)
+            mark.show_fit(place.level)
+            self.rooms.addWidget(label(place.label), row, 0, _LEFT)
+            self.rooms.addWidget(MemoryBar(self._theme, place), row, 1)
+            self.rooms.addWidget(self._figure(place_words(place)), row, 2, _RIGHT)
+            self.rooms.addWidget(mark, row, 3, _LEFT)
+        self.rooms.setColumnStretch(1, 1)
         show_text(self.advice, "\n".join(f"•  {line}" for line in table.advice))
 
     def _fill_parts(self, table: FitSummary) -> None:
@@ -121,17 +129,6 @@ class FitView(QWidget):
         for column, value in enumerate(sums, 1):
             self.grid.addWidget(self._figure(size(value), "strong"), last + 1, column, _RIGHT)
         self.grid.setColumnStretch(0, 1)
-
-    def _fill_rooms(self, table: FitSummary) -> None:
-        empty_layout(self.rooms)
-        for row, place in enumerate(table.places):
-            mark = StatusMark(self._theme)
-            mark.show_fit(place.level)
-            self.rooms.addWidget(label(place.label), row, 0, _LEFT)
-            self.rooms.addWidget(MemoryBar(self._theme, place), row, 1)
-            self.rooms.addWidget(self._figure(place_words(place)), row, 2, _RIGHT)
-            self.rooms.addWidget(mark, row, 3, _LEFT)
-        self.rooms.setColumnStretch(1, 1)
 
     def _figure(self, text: str, kind: str = "") -> QLabel:
         made = label(text, kind)
@@ -184,7 +181,14 @@ class PairCard(QFrame):
         self.fit.setVisible(pair.fit is not None)
         if pair.fit is not None:
             self.fit.set_table(pair.fit)
-        self._show_gain(pair)
+        # Show the gain measured in a race or in answers, else the expected gain.
+        forecast = pair.speed_forecast
+        self.gain.setVisible(forecast is not None)
+        show_text(self.note, in_language(joined(forecast.details)) if forecast is not None else "")
+        if forecast is not None:
+            tone = "muted" if not forecast.is_measured else "good" if forecast.is_gain else "warn"
+            icon = "flag" if forecast.is_measured else "lightbulb"
+            self.gain.show_mark(icon, in_language(forecast.headline), tone)
         self._show_actions(pair)
 
     def _add_side(self, line: int, role: str, side: PairSide) -> None:
@@ -214,16 +218,6 @@ class PairCard(QFrame):
         self.alone.setVisible(refused)
         said = (f"{self.verdict.text.text()}.", pair.match_words, self.alone.text() if refused else "")
         self.setAccessibleName(" ".join(filter(None, said)))
-
-    def _show_gain(self, pair: PairView) -> None:
-        """Show the gain measured in a race or in answers, else the expected gain."""
-        forecast = pair.speed_forecast
-        self.gain.setVisible(forecast is not None)
-        show_text(self.note, in_language(joined(forecast.details)) if forecast is not None else "")
-        if forecast is not None:
-            tone = "muted" if not forecast.is_measured else "good" if forecast.is_gain else "warn"
-            icon = "flag" if forecast.is_measured else "lightbulb"
-            self.gain.show_mark(icon, in_language(forecast.headline), tone)
 
     def _show_actions(self, pair: PairView) -> None:
         """Show the possible actions, for a rejected pair those of the target alone; disabled during the check."""

@@ -58,20 +58,6 @@ PAGES = (
 _TOP = Qt.AlignmentFlag.AlignTop
 
 
-def catalog_rows(rows: Sequence[CatalogRow]) -> list[Choice]:
-    """Models that run well first; the rest grouped by their fit, smallest first."""
-    well = sorted((row for row in rows if row.suits >= Suitability.WELL), key=lambda row: row.preference, reverse=True)
-    rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
-    groups = (
-        (tr("Run well on this computer"), well),
-        (tr("Fit this computer"), _rows_of_level(rest, FitLevel.FITS)),
-        (tr("A tight fit"), _rows_of_level(rest, FitLevel.TIGHT)),
-        (tr("Not checked yet"), _rows_of_level(rest, FitLevel.UNKNOWN)),
-        (tr("Too large for this computer"), _rows_of_level(rest, FitLevel.TOO_LARGE)),
-    )
-    return grouped((heading, [_pair_choice(row) for row in found]) for heading, found in groups)
-
-
 def _rows_of_level(rows: Sequence[CatalogRow], level: FitLevel) -> list[CatalogRow]:
     return [row for row in rows if row.fit is level]
 
@@ -139,7 +125,19 @@ class RecommendedPage(QWidget):
 
     def set_rows(self, rows: Sequence[CatalogRow]) -> None:
         self._rows = {row.key: row for row in rows}
-        self.list.set_rows(catalog_rows(rows))
+        # Models that run well first; the rest grouped by their fit, smallest first.
+        well = sorted(
+            (row for row in rows if row.suits >= Suitability.WELL), key=lambda row: row.preference, reverse=True
+        )
+        rest = sorted((row for row in rows if row.suits < Suitability.WELL), key=_num_bytes)
+        groups = (
+            (tr("Run well on this computer"), well),
+            (tr("Fit this computer"), _rows_of_level(rest, FitLevel.FITS)),
+            (tr("A tight fit"), _rows_of_level(rest, FitLevel.TIGHT)),
+            (tr("Not checked yet"), _rows_of_level(rest, FitLevel.UNKNOWN)),
+            (tr("Too large for this computer"), _rows_of_level(rest, FitLevel.TOO_LARGE)),
+        )
+        self.list.set_rows(grouped((heading, [_pair_choice(row) for row in found]) for heading, found in groups))
         current = self._rows.get(self.list.current_key())
         if current is not None and self.right.currentIndex() == 1:
             self._show(current)

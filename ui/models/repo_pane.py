@@ -72,21 +72,24 @@ class FileTable(QWidget):
         for file in models:
             line = self._add_model(line, file)
         if others:
-            self.grid.addWidget(self._section(tr("Files that go with a model")), line, 0, 1, NUM_COLUMNS)
+            text = tr("Files that go with a model")
+            made = label(text, "section")
+            made.setContentsMargins(0, 14, 0, 2)
+            self.grid.addWidget(made, line, 0, 1, NUM_COLUMNS)
             line += 1
         for file in others:
-            line = self._add_other(line, file)
+            self.grid.addWidget(self._name(file), line, 0, 1, 2)
+            kind = label(translate("Words", KINDS[file.kind][0]), "muted")
+            kind.setToolTip(tooltip(translate("Words", KINDS[file.kind][1])))
+            self.grid.addWidget(kind, line, 3, 1, 2, _LEFT)
+            self.grid.addWidget(self._size(file), line, 2, _RIGHT)
+            line = line + 1
         self.grid.setColumnStretch(0, 1)
         self.grid.setColumnMinimumWidth(0, 110)
         last = next((action for action in reversed(self.action_buttons.get(focused, ())) if action.isEnabled()), None)
         if last is not None:  # a started download leaves only a disabled button
             last.show()  # a hidden widget cannot take the focus
             last.setFocus()
-
-    def _section(self, text: str) -> QLabel:
-        made = label(text, "section")
-        made.setContentsMargins(0, 14, 0, 2)
-        return made
 
     def _add_model(self, line: int, file: FileRow) -> int:
         if line:
@@ -129,14 +132,6 @@ class FileTable(QWidget):
         if file.kind is FileKind.DRAFT:
             return [last]
         return [drafts, last]
-
-    def _add_other(self, line: int, file: FileRow) -> int:
-        self.grid.addWidget(self._name(file), line, 0, 1, 2)
-        kind = label(translate("Words", KINDS[file.kind][0]), "muted")
-        kind.setToolTip(tooltip(translate("Words", KINDS[file.kind][1])))
-        self.grid.addWidget(kind, line, 3, 1, 2, _LEFT)
-        self.grid.addWidget(self._size(file), line, 2, _RIGHT)
-        return line + 1
 
     def _name(self, file: FileRow) -> QWidget:
         holder = QWidget()
@@ -186,12 +181,6 @@ class TokenBox(QFrame):
             translate("TokenBox", "Open the model's page"), lambda: requests.link_requested.emit(self._page)
         )
         self.remove_button = button(translate("TokenBox", "Forget the token"), requests.token_removed.emit)
-        self._arrange()
-        theme.changed.connect(self._recolor)
-        self._recolor()
-        self.hide()
-
-    def _arrange(self) -> None:
         row = hbox((self.field, 1), self.give_button, self.remove_button, self.page_button, spacing=8)
         words = vbox(
             self.title, self.words, row, label(translate("TokenBox", KEPT_NOTE), "caption", wrap=True), spacing=8
@@ -199,6 +188,9 @@ class TokenBox(QFrame):
         hbox(
             (self.picture, 0, Qt.AlignmentFlag.AlignTop), (words, 1), parent=self, margins=(16, 14, 16, 14), spacing=10
         )
+        theme.changed.connect(self._recolor)
+        self._recolor()
+        self.hide()
 
     def show_gate(self, gated: Gated, page: str, *, has_token: bool) -> None:
         """Explain the access restriction; hidden if there is none."""

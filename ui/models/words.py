@@ -75,7 +75,7 @@ KINDS = {  # the name of each kind of file, and its explanation
 DRAFTING_WORDS = {
     Drafting.DRAFT_MODEL: tr.mark("A small model drafts for it"),
     Drafting.HEADS_INSIDE: tr.mark("Draft heads inside: next-token layers (MTP) in the model's own file"),
-    Drafting.SIDE_FILE: tr.mark("A head in a file of its own (MTP, EAGLE-3, DFlash, DSpark or Medusa)"),
+    Drafting.SIDE_FILE: tr.mark("A head in a file of its own (MTP, EAGLE-3, DFlash or DSpark)"),
     Drafting.TEXT: tr.mark("Text that repeats is drafted; no second model is needed"),
 }
 STATE_WORDS = {

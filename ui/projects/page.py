@@ -93,7 +93,14 @@ class ProjectPage(Dialog):
         self._is_reading = False
         self._inner: dict[str, list[ProjectFile]] = {}  # the files of each source that is a folder
         self._make_instructions()
-        self._fill_model(loaded)
+        kept = self.project.model_path
+        self.model.addItem(translate("ProjectPage", "The loaded model"), "")
+        if loaded is not None:
+            self.model.addItem(printable(loaded[1]), loaded[0])
+        if kept and self.model.findData(kept) < 0:
+            self.model.addItem(printable(Path(kept).stem), kept)
+        self.model.addItem(translate("ProjectPage", "Another file…"), None)
+        self._show_choice(self.model, kept)
         self._fill_search(embedder)
         self.model.activated.connect(lambda _row: self._choose(self.model, self.model_changed))
         self.search.activated.connect(lambda _row: self._choose(self.search, self.embedder_changed))
@@ -114,16 +121,6 @@ class ProjectPage(Dialog):
         edit.setFixedHeight(edit.fontMetrics().lineSpacing() * INSTRUCTION_LINES + 16)
         edit.setPlainText(str(self.project.values.get("system_prompt") or ""))
         edit.textChanged.connect(self._pause.start)
-
-    def _fill_model(self, loaded: tuple[str, str] | None) -> None:
-        kept = self.project.model_path
-        self.model.addItem(translate("ProjectPage", "The loaded model"), "")
-        if loaded is not None:
-            self.model.addItem(printable(loaded[1]), loaded[0])
-        if kept and self.model.findData(kept) < 0:
-            self.model.addItem(printable(Path(kept).stem), kept)
-        self.model.addItem(translate("ProjectPage", "Another file…"), None)
-        self._show_choice(self.model, kept)
 
     def _fill_search(self, embedder: str) -> None:
         self.search.addItem(translate("ProjectPage", "By words"), "")

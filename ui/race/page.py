@@ -131,7 +131,10 @@ class RacePage(QWidget):
         self.pages = QStackedWidget()
         self._make()
         self._arrange()
-        self._connect()
+        self.form.start_requested.connect(self.start_requested)
+        self.form.drafts_needed.connect(self.drafts_needed)
+        self.earlier.opened.connect(self.result_requested)
+        self.earlier.delete_requested.connect(self._ask_delete)
         theme.changed.connect(self._recolor)
         self._recolor()
         self._update()
@@ -151,20 +154,11 @@ class RacePage(QWidget):
     def _arrange(self) -> None:
         buttons = (self.copy_button, self.export_button, self.again_button, self.new_button, self.stop_button)
         bar = page_bar(self.back_button, self.title, self.models, *buttons, wide=self.models)
-        self.pages.addWidget(self._setup_page())
+        page = page_column(self.form, 8, self.earlier_title, self.earlier, width_px=COLUMN_PX, spacing=12)
+        self.pages.addWidget(scroll_area(page, tr("Set up the race")))
         self.pages.addWidget(self.track)
         foot = vbox(self.problem, self.notice, margins=(24, 0, 24, 12), spacing=8)
         vbox(bar, (self.pages, 1), foot, parent=self, margins=0, spacing=0)
-
-    def _setup_page(self) -> QWidget:
-        page = page_column(self.form, 8, self.earlier_title, self.earlier, width_px=COLUMN_PX, spacing=12)
-        return scroll_area(page, tr("Set up the race"))
-
-    def _connect(self) -> None:
-        self.form.start_requested.connect(self.start_requested)
-        self.form.drafts_needed.connect(self.drafts_needed)
-        self.earlier.opened.connect(self.result_requested)
-        self.earlier.delete_requested.connect(self._ask_delete)
 
     def set_blocked(self, reason: str) -> None:
         self.form.set_blocked(reason)

@@ -102,7 +102,12 @@ class LaneRow(QWidget):
         row = hbox(self.number, (self.mode_box, 2), (self.depth_box, 1), self.remove, spacing=8)
         self._models = hbox((self.target_box, 1), (self.draft_box, 1), spacing=8)
         vbox(row, self._models, self.reason, parent=self, margins=0, spacing=4)
-        self.set_choice(choice)
+        self.mode_box.setCurrentIndex(self.mode_box.findData(choice.mode))
+        self.depth_box.setCurrentIndex(max(self.depth_box.findData(choice.depth), 0))
+        _choose(self.target_box, choice.target, choice.target_name)
+        self._fill_drafts()
+        _choose(self.draft_box, choice.draft, choice.draft_name)
+        self._show_mode_fields()
         self.mode_box.activated.connect(self._on_mode)
         self.target_box.activated.connect(self._on_target)
         for box in (self.depth_box, self.draft_box):
@@ -121,14 +126,6 @@ class LaneRow(QWidget):
             self.draft_box.currentText() if draft else "",
             self.target_box.currentText() if target else "",
         )
-
-    def set_choice(self, choice: LaneChoice) -> None:
-        self.mode_box.setCurrentIndex(self.mode_box.findData(choice.mode))
-        self.depth_box.setCurrentIndex(max(self.depth_box.findData(choice.depth), 0))
-        _choose(self.target_box, choice.target, choice.target_name)
-        self._fill_drafts()
-        _choose(self.draft_box, choice.draft, choice.draft_name)
-        self._show_mode_fields()
 
     def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
         """Set the other available targets: file and name."""

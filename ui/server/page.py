@@ -377,7 +377,9 @@ class ServerPage(QWidget):
         self.table = RequestTable(theme)
         self.nothing = label(tr("No requests yet."), "muted", wrap=True)
         self._arrange()
-        self._connect()
+        self.access.renewal_requested.connect(self.renewal_requested)
+        for key, row in self.switches.items():
+            row.changed.connect(lambda key=key, row=row: self.changed.emit({key: row.value()}))
         self.set_view(ServerView(), "")
         self.set_requests(())
 
@@ -400,11 +402,6 @@ class ServerPage(QWidget):
         models = vbox(title, self.own_model, self.switches["server_loads"], self.others, spacing=8)
         parts = (self.switches["server"], state, separator(), requests, separator(), models, separator(), self.access)
         return page_column(*parts, width_px=COLUMN_PX, spacing=16)
-
-    def _connect(self) -> None:
-        self.access.renewal_requested.connect(self.renewal_requested)
-        for key, row in self.switches.items():
-            row.changed.connect(lambda key=key, row=row: self.changed.emit({key: row.value()}))
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
         for key, row in self.switches.items():

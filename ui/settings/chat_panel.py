@@ -114,12 +114,9 @@ class LayerRow(QWidget):
         self.reset_button.setAccessibleName(name)
         self.origin.setAccessibleName(tr("{label}: {origin}").format(label=self.field.label, origin=words))
         self._shown = value.value
-        if self._pause.isActive() or self._is_shown(value.value):
+        if self._pause.isActive() or (not self.row.problem() and self.row.value() == value.value):
             return
         self._set_control_value(value.value)
-
-    def _is_shown(self, value: SettingValue) -> bool:
-        return not self.row.problem() and self.row.value() == value
 
     def _set_control_value(self, value: SettingValue) -> None:
         self.row.blockSignals(True)  # showing a value is not an edit
@@ -174,7 +171,8 @@ class ChatSettingsPanel(QFrame):
         )
         self.close_button = IconButton(theme, "x", tr("Close"), self.hide)
         self._arrange()
-        self._connect()
+        self.presets.opening.connect(self.flush)
+        self.presets.applied.connect(self._on_preset)
         self.set_view(view)
 
     def _arrange(self) -> None:
@@ -212,10 +210,6 @@ class ChatSettingsPanel(QFrame):
         column.addStretch(1)
         return scroll_area(self._content, tr("Values"), sideways=False)
 
-    def _connect(self) -> None:
-        self.presets.opening.connect(self.flush)
-        self.presets.applied.connect(self._on_preset)
-
     @property
     def minimum_width(self) -> int:
         """The minimum width in pixels at which no text is cut, in any language."""
@@ -242,7 +236,12 @@ class ChatSettingsPanel(QFrame):
         words = tr(_LAYER_EXPLANATIONS[self.layer])
         self.explanation.setText(words.format(model=model, project=view.project_name))
         self.presets.set_values({key: value.value for key, value in values.items()})
-        self._show_buttons()
+        num_own = len(self._own_keys())
+        self.reset_button.setText(tr("Reset all"))
+        self.reset_button.setAccessibleName(tr("Reset all values of: {layer}").format(layer=tr(_TITLES[self.layer])))
+        self.reset_button.setEnabled(num_own > 0)
+        self.keep_button.setVisible(self.layer is Layer.CHAT)
+        self.keep_button.setEnabled(num_own > 0)
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
         row = self.rows.get("mode")
@@ -254,14 +253,6 @@ class ChatSettingsPanel(QFrame):
         for row in self.rows.values():
             if isinstance(row.row, ServersRow):
                 row.row.set_servers(names)
-
-    def _show_buttons(self) -> None:
-        num_own = len(self._own_keys())
-        self.reset_button.setText(tr("Reset all"))
-        self.reset_button.setAccessibleName(tr("Reset all values of: {layer}").format(layer=tr(_TITLES[self.layer])))
-        self.reset_button.setEnabled(num_own > 0)
-        self.keep_button.setVisible(self.layer is Layer.CHAT)
-        self.keep_button.setEnabled(num_own > 0)
 
     def _own_keys(self) -> tuple[str, ...]:
         values = self._view.values.get(self.layer, {})

@@ -59,16 +59,13 @@ class ControlWidths(QObject):
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: ARG002
         if event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Show):
-            self._fit()
+            wanted = [row.control.sizeHint().width() for row in self._rows]
+            width = min(max([CONTROL_PX, *wanted]), MAX_CONTROL_PX)
+            if width != self._width:
+                self._width = width
+                for row in self._rows:
+                    row.set_control_px(width)
         return False
-
-    def _fit(self) -> None:
-        wanted = [row.control.sizeHint().width() for row in self._rows]
-        width = min(max([CONTROL_PX, *wanted]), MAX_CONTROL_PX)
-        if width != self._width:
-            self._width = width
-            for row in self._rows:
-                row.set_control_px(width)
 
 
 class SettingsDialog(Dialog):

@@ -78,7 +78,7 @@ class PresetMenu(QToolButton):
         chosen = self.current_preset
         name = _shown_name(chosen) if chosen else tr("none")
         named = tr("Preset: {name}").format(name=escape_mnemonics(name))
-        self.setText(named if chosen else self._default_text())
+        self.setText(named if chosen else tr("Presets"))
         self.setAccessibleName(tr("Presets, active: {name}").format(name=name))
         self.setIcon(self._theme.icon("chevron-down", size=14))
 
@@ -106,10 +106,6 @@ class PresetMenu(QToolButton):
             below.setEnabled(bool(own))
             for preset in own:
                 below.addAction(escape_mnemonics(preset.name), partial(ask, preset.name))
-
-    @staticmethod
-    def _default_text() -> str:
-        return tr("Presets")
 
     def _ask_save(self) -> None:
         text = tr(

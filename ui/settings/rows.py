@@ -178,7 +178,9 @@ class NumberRow(SettingRow):
         if value is not None:
             self.edit.setText(number_text(value, grouped=False) if isinstance(value, int | float) else str(value))
         else:
-            self.edit.setText(_start_text(self.field))
+            # The initial text when the user switches automatic off.
+            start = max(self.field.minimum or 0, 0)
+            self.edit.setText(number_text(start, grouped=False))
         self._manual.setVisible(value is not None or not self.field.automatic)
 
     def problem(self) -> str:
@@ -397,26 +399,17 @@ def _range_words(field: SettingField) -> str:
     return tr("{number} or less").format(number=number_text(high)) if high is not None else tr("any")
 
 
-def _start_text(field: SettingField) -> str:
-    """The initial text when the user switches automatic off."""
-    start = max(field.minimum or 0, 0)
-    return number_text(start, grouped=False)
-
-
 class TextLineRow(SettingRow):
     """One line of text; an empty line means automatic."""
 
     def make_control(self) -> QWidget:
         self.edit = QLineEdit()
-        self._prepare()
-        return self.edit
-
-    def _prepare(self) -> None:
         self.edit.setPlaceholderText(sentence(self.field.automatic))
         self.edit.setToolTip(translate("TextLineRow", "For example {example}").format(example=self.field.example))
         self.edit.setMaxLength(int(self.field.maximum or 1000))
         self.name(self.edit)
         self.edit.textChanged.connect(self.changed)
+        return self.edit
 
     def value(self) -> SettingValue:
         return self.edit.text().strip()
@@ -442,16 +435,7 @@ class DevicesRow(TextLineRow):
         self.menu.aboutToShow.connect(self._fill_menu)
         self.button.setMenu(self.menu)
         hbox((super().make_control(), 1), self.button, parent=box, margins=0, spacing=8)
-        self.edit.textChanged.connect(self._warn)
         return box
-
-    def _warn(self, text: str) -> None:
-        """Warn about devices of other computers before a model is loaded there."""
-        has_remote = any(name.strip().startswith("rpc:") for name in text.split(","))
-        words = translate(
-            "DevicesRow", "llama.cpp's RPC has no password protection. Use it only in a network that you trust."
-        )
-        self.help.setText(f"{self.field.help} {words}" if has_remote else self.field.help)
 
     def set_devices(self, devices: Sequence[Device]) -> None:
         self._devices = tuple(devices)

@@ -236,7 +236,7 @@ class AnswerPage(StatsPage):
         self.is_filled = False
         if not self._live:
             self._fill()
-        elif not (self._fill_timer.isActive() or self._is_hidden_page):
+        elif not (self._fill_timer.isActive() or (not self.isVisible() and self.window().isVisible())):
             self._fill_timer.start()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -244,10 +244,6 @@ class AnswerPage(StatsPage):
         super().showEvent(event)
         if not self.is_filled:
             self._fill()
-
-    @property
-    def _is_hidden_page(self) -> bool:
-        return not self.isVisible() and self.window().isVisible()
 
     def end(self, stats: RunStats | None) -> None:
         self._live = False

@@ -161,9 +161,6 @@ class TotalsPage(StatsPage):
         self.acceptance.show_plots(sums.stats)
         self.split.show(sums.stats)
         self.origin.set_parts(source_parts(sums.stats))
-        self._show_pairs()
-
-    def _show_pairs(self) -> None:
         keys = [(row.target, row.draft, row.mode) for row in self.rows]
         wanted = [pair for pair in dict.fromkeys(key[:2] for key in keys) if pair in self._speeds]
         if keys != list(self.pair_lines) or wanted != list(self.recent):

@@ -144,7 +144,7 @@ SOURCES = {
     Source.HEAD: (
         tr.mark("Head"),
         "head",
-        tr.mark("Proposed by a head (MTP, EAGLE-3 or Medusa) and accepted by the target."),
+        tr.mark("Proposed by a head (MTP or EAGLE-3) and accepted by the target."),
     ),
     Source.NGRAM: (
         tr.mark("N-gram"),

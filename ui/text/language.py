@@ -67,17 +67,13 @@ def system_language() -> str:
     return next((name for name in wanted if name in LANGUAGES), ENGLISH)
 
 
-def code_of(language: str) -> str:
-    """The language code of "system", "en" or "de"; any other value means the system's language."""
-    return system_language() if language == SYSTEM or language not in LANGUAGES else language
-
-
 def install_language(application: QCoreApplication, folder: Path, language: str) -> str:
     """Load the catalogues of ``language`` from ``folder``, and Qt's own; returns the language code.
 
     Texts that are already shown do not change. Without a catalogue texts are English.
     """
-    code = code_of(language)
+    # The language code of "system", "en" or "de"; any other value means the system's language.
+    code = system_language() if language == SYSTEM or language not in LANGUAGES else language
     for old in application.findChildren(QTranslator, _TRANSLATOR_NAME):
         application.removeTranslator(old)
         old.deleteLater()

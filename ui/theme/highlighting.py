@@ -96,13 +96,9 @@ def ranges(code: str, language: str) -> Iterator[tuple[int, Range | None]]:
         for index, part in enumerate(value.split("\n")):
             if index:
                 line, column = line + 1, 0
-            length = utf16_length(part)
+            length = len(part) if part.isascii() else len(part.encode("utf-16-le")) // 2
             yield line, (column, length, field) if part and field else None
             column += length
-
-
-def utf16_length(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode("utf-16-le")) // 2
 
 
 class RangeHighlighter(QSyntaxHighlighter):

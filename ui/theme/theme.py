@@ -154,16 +154,12 @@ def apply_density(root: QWidget, density: str) -> None:
     compact = density == "compact"
     if compact:
         for layout in layouts:  # store all before a change: a layout may inherit its parent's spacing
-            _store_spacing(layout)
+            if layout.property(_SPACING) is None:
+                margins = layout.contentsMargins()
+                room = [margins.left(), margins.top(), margins.right(), margins.bottom(), *_spacings(layout)]
+                layout.setProperty(_SPACING, room)
     for layout in layouts:
         _fit_spacing(layout, compact=compact)
-
-
-def _store_spacing(layout: QLayout) -> None:
-    if layout.property(_SPACING) is None:
-        margins = layout.contentsMargins()
-        room = [margins.left(), margins.top(), margins.right(), margins.bottom(), *_spacings(layout)]
-        layout.setProperty(_SPACING, room)
 
 
 def _fit_spacing(layout: QLayout, *, compact: bool) -> None:

@@ -65,7 +65,10 @@ class MessageColumn(QWidget):
 
     def remove(self, index: int) -> None:
         self._layout.takeAt(index)
-        self._delete_later(self.entries.pop(index))
+        entry = self.entries.pop(index)
+        if isinstance(entry, MessageCard):
+            entry.hide()
+            entry.deleteLater()
 
     def replace_with_spacer(self, index: int, state: CardState) -> MessageCard:
         """Replace a card by a spacer; returns the card, hidden."""
@@ -118,12 +121,6 @@ class MessageColumn(QWidget):
         place = item.geometry()
         invalidate_item(item)
         return place
-
-    @staticmethod
-    def _delete_later(entry: MessageCard | CardState) -> None:
-        if isinstance(entry, MessageCard):
-            entry.hide()
-            entry.deleteLater()
 
 
 class TranscriptContent(QWidget):

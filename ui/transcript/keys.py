@@ -12,7 +12,7 @@ from shiboken6 import isValid
 from app.core.domain.messages import MessageView
 from ui.text.language import mark, translate
 from ui.transcript.cards.answer_card import AnswerCard
-from ui.transcript.cards.card import MessageCard, VersionSwitch
+from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
 from ui.transcript.marks.provenance import PassView
@@ -117,14 +117,11 @@ class VersionFocusKeeper(QObject):
     def _target(self, card: MessageCard) -> QWidget | None:
         texts = views_of(card)
         if (self._direction or not texts) and card.versions is not None:
-            return _arrow(card.versions, self._direction)
+            # The arrow of this direction, or the other arrow if this one is disabled.
+            switch = card.versions
+            first, other = (switch.back, switch.forth) if self._direction < 0 else (switch.forth, switch.back)
+            return first if first.isEnabled() else other
         return texts[0] if texts else None
-
-
-def _arrow(switch: VersionSwitch, by: int) -> QWidget:
-    """The arrow of this direction, or the other arrow if this one is disabled."""
-    first, other = (switch.back, switch.forth) if by < 0 else (switch.forth, switch.back)
-    return first if first.isEnabled() else other
 
 
 class PassTipKeys(QObject):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
-from app.core.domain.engine_view import TargetChoice
 from app.core.domain.seeds import SeedChoice
 from engine.records import Mode
-from ui.text.formatting import escape_mnemonics, mode_label, tooltip, without_markup
+from ui.text.formatting import mode_label, tooltip
 from ui.text.language import Translator
 from ui.text.mode_words import mode_summary
-from ui.text.model_titles import title_of
 from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.card import MessageCard
 from ui.transcript.cards.user_card import UserCard
@@ -26,14 +24,14 @@ from ui.widgets.popups import Menu
 tr = Translator("MessageMenu")
 
 
-def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Mapping[Mode, str] | None = None) -> Menu:
+def make_menu(card: MessageCard, modes: Mapping[Mode, str] | None = None) -> Menu:
     """Create a card's menu with the actions that apply.
 
-    ``targets``: models that can regenerate an answer; ``modes``: offered modes; a mode that cannot run has a reason.
+    ``modes``: offered modes; a mode that cannot run has a reason.
     """
     menu, theme = Menu(card), card.theme
     if isinstance(card, AnswerCard):
-        _add_actions(menu, card, targets, dict.fromkeys(Mode, "") if modes is None else modes)
+        _add_actions(menu, card, dict.fromkeys(Mode, "") if modes is None else modes)
     else:
         menu.addAction(theme.icon("copy"), tr("Copy"), card.copy_text)
         if isinstance(card, UserCard):
@@ -50,7 +48,7 @@ def make_menu(card: MessageCard, targets: Sequence[TargetChoice] = (), modes: Ma
     return menu
 
 
-def _add_actions(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], modes: Mapping[Mode, str]) -> None:
+def _add_actions(menu: Menu, card: AnswerCard, modes: Mapping[Mode, str]) -> None:
     theme = card.theme
     menu.addAction(theme.icon("copy"), tr("Copy as Markdown"), card.copy_text)
     as_text = tr("Copy as text")
@@ -66,23 +64,10 @@ def _add_actions(menu: Menu, card: AnswerCard, targets: Sequence[TargetChoice], 
         action = again.addAction(mode_label(mode), partial(card.regenerate_in_mode.emit, card.message_id, mode))
         action.setEnabled(not reason)
         action.setToolTip(tooltip(reason or mode_summary(mode)))
-    if targets:
-        others = menu.add_submenu(tr("Regenerate with model"), theme.icon("cpu"))
-        for choice, told in zip(targets, _distinct_titles([choice.name for choice in targets]), strict=True):
-            name = escape_mnemonics(told)
-            label = tr("{name} (in use)").format(name=name) if choice.loaded else name
-            action = others.addAction(label, partial(card.regenerate_with.emit, card.message_id, choice.path))
-            action.setToolTip(without_markup(choice.path))
     _add_seed(menu, card)
     if card.can_continue:
         go_on = tr("Continue")
         menu.addAction(theme.icon("play"), go_on, lambda: card.continue_requested.emit(card.message_id))
-
-
-def _distinct_titles(names: Sequence[str]) -> list[str]:
-    """Model titles; models with equal titles are named by their files."""
-    titles = [title_of(name) for name in names]
-    return [title if titles.count(title) == 1 else name for name, title in zip(names, titles, strict=True)]
 
 
 def _add_seed(menu: Menu, card: AnswerCard) -> None:
@@ -120,12 +105,7 @@ def _add_seed(menu: Menu, card: AnswerCard) -> None:
 class MessageMenus:
     def __init__(self, selection: TranscriptSelection) -> None:
         self._selection = selection
-        self._targets: Callable[[], Sequence[TargetChoice]] = tuple
         self._modes = dict.fromkeys(Mode, "")  # offered modes, and why each cannot run now
-
-    def set_target_source(self, source: Callable[[], Sequence[TargetChoice]]) -> None:
-        """Set the function that returns the models that can regenerate an answer. It is called for each menu."""
-        self._targets = source
 
     def set_modes(self, offered: Collection[Mode], reasons: Mapping[Mode, str]) -> None:
         self._modes = {mode: reasons.get(mode, "") for mode in Mode if mode in offered}
@@ -136,7 +116,7 @@ class MessageMenus:
 
     def _open_below_button(self, card: MessageCard) -> None:
         button = card.more_button
-        self._pop_up(make_menu(card, self._targets(), self._modes), button.mapToGlobal(QPoint(0, button.height())))
+        self._pop_up(make_menu(card, self._modes), button.mapToGlobal(QPoint(0, button.height())))
 
     def _open_over_text(self, card: MessageCard, event: QContextMenuEvent) -> None:
         by_key = event.reason() is QContextMenuEvent.Reason.Keyboard
@@ -144,24 +124,19 @@ class MessageMenus:
         place = event.globalPos()
         if by_key and view is not None:
             place = view.viewport().mapToGlobal(view.cursorRect().bottomLeft())
-        menu = self._menu(card)
+        menu = make_menu(card, self._modes)
         if view is not None and card.isAncestorOf(view):
-            self._add_text_actions(menu, view.anchorAt(view.viewport().mapFromGlobal(place)))
+            # Add actions for the selected text and link above the message's actions.
+            address = view.anchorAt(view.viewport().mapFromGlobal(place))
+            first = menu.actions()[0]
+            if self._selection:
+                menu.insertAction(first, _action(menu, tr("Copy selection"), self._selection.copy))
+            if address:
+                link = tr("Copy link address")
+                menu.insertAction(first, _action(menu, link, lambda: QApplication.clipboard().setText(address)))
+            if menu.actions()[0] is not first:
+                menu.insertSeparator(first)
         self._pop_up(menu, place)
-
-    def _add_text_actions(self, menu: QMenu, address: str) -> None:
-        """Add actions for the selected text and link above the message's actions."""
-        first = menu.actions()[0]
-        if self._selection:
-            menu.insertAction(first, _action(menu, tr("Copy selection"), self._selection.copy))
-        if address:
-            link = tr("Copy link address")
-            menu.insertAction(first, _action(menu, link, lambda: QApplication.clipboard().setText(address)))
-        if menu.actions()[0] is not first:
-            menu.insertSeparator(first)
-
-    def _menu(self, card: MessageCard) -> QMenu:
-        return make_menu(card, self._targets(), self._modes)
 
     @staticmethod
     def _pop_up(menu: QMenu, place: QPoint) -> None:

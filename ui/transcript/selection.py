@@ -297,17 +297,14 @@ class TranscriptSelection(QObject):
                 return True
             QTimer.singleShot(0, view, lambda: self._follow_caret(view, before))
             return False
-        neighbor = self._neighbor(view, by)
+        parts = [part for card in self._cards() for part in card.parts]
+        at = next((number for number, part in enumerate(parts) if part.view is view), None)
+        neighbor = parts[at + by] if at is not None and 0 <= at + by < len(parts) else None
         if neighbor is None:
             event.ignore()  # passes the key to the page
         else:
             self._enter_part(neighbor, view, move, extends=extends)
         return True
-
-    def _neighbor(self, view: TextView, by: int) -> TextPart | None:
-        parts = [part for card in self._cards() for part in card.parts]
-        at = next((number for number, part in enumerate(parts) if part.view is view), None)
-        return parts[at + by] if at is not None and 0 <= at + by < len(parts) else None
 
     def _enter_part(self, part: TextPart, before: TextView, move: QTextCursor.MoveOperation, *, extends: bool) -> None:
         """Move the caret into the adjacent text: to its nearest line at the same x, or to its nearest end."""

@@ -49,7 +49,6 @@ class Transcript(SelectableArea, QScrollArea):
     # regenerate an answer: as another version; in another mode; with another target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
-    regenerate_with = Signal(int, str)
     seed_requested = Signal(int, object)  # see `AnswerCard`
     continue_requested = Signal(int)  # continue a truncated answer
     edited = Signal(int, str)  # an edited question, as another version
@@ -188,7 +187,6 @@ class Transcript(SelectableArea, QScrollArea):
             card = answer = AnswerCard(self._theme, view, width)
             answer.regenerate_requested.connect(self.regenerate_requested)
             answer.regenerate_in_mode.connect(self.regenerate_in_mode)
-            answer.regenerate_with.connect(self.regenerate_with)
             answer.seed_requested.connect(self.seed_requested)
             answer.edited.connect(self.answer_edited)
             answer.edit_typed.connect(self._on_edit_typed)
@@ -321,16 +319,13 @@ class Transcript(SelectableArea, QScrollArea):
         if self._streaming is not None:
             self._streaming.show_servers_starting()
 
-    def show_waiting(
-        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), parallel: Sequence[str] = ()
-    ) -> None:
+    def show_waiting(self, waits: bool, loaded: float | None = None, chats: Sequence[str] = ()) -> None:
         """Show whether the running answer waits for another program's answer or for its model.
 
-        ``loaded``: loaded fraction of the model. ``chats``: titles of chats whose answers come first; ``parallel``:
-        titles of chats that run at the same time.
+        ``loaded``: loaded fraction of the model. ``chats``: titles of chats whose answers come first.
         """
         if self._streaming is not None:
-            self._streaming.show_waiting(waits, loaded, chats, parallel)
+            self._streaming.show_waiting(waits, loaded, chats)
 
     def finish_answer(self, view: MessageView) -> None:
         if self._streaming is not None:

@@ -79,9 +79,6 @@ class Banner(QFrame):
         """Show a suggestion with a button; it stays until it is accepted or dismissed."""
         self._announce("", text)
         self._leave_timer.stop()
-        self._offer(action, do)
-
-    def _offer(self, action: str, do: Callable[[], object]) -> None:
         self._action = do
         self.action_button.setText(action)
         self.action_button.setAccessibleName(action)

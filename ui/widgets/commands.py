@@ -112,7 +112,14 @@ class Commands(QObject):
         for group, title in MENUS.items():
             self._add_menu(bar, title).addActions(self._actions.get(group, []))
             if group == CHAT:
-                self._fill_edit_menu(self._add_menu(bar, EDIT))
+                menu = self._add_menu(bar, EDIT)
+                for slot, words, key in EDITS:
+                    if not slot:
+                        menu.addSeparator()
+                        continue
+                    # The keys are only shown: text widgets handle them, and a shortcut would take them away.
+                    action = menu.addAction(f"{tr(words)}\t{_keys_text((QKeySequence(key),))}")
+                    action.triggered.connect(partial(_edit_slot, slot))
         self._add_menu(bar, HELP).addActions(list(self.help_actions))
         self._window.setMenuBar(bar)
 
@@ -122,15 +129,6 @@ class Commands(QObject):
         menu.setTitle(tr(title))
         bar.addMenu(menu)
         return menu
-
-    def _fill_edit_menu(self, menu: Menu) -> None:
-        for slot, words, key in EDITS:
-            if not slot:
-                menu.addSeparator()
-                continue
-            # The keys are only shown: text widgets handle them, and a shortcut would take them away.
-            action = menu.addAction(f"{tr(words)}\t{_keys_text((QKeySequence(key),))}")
-            action.triggered.connect(partial(_edit_slot, slot))
 
     def rows(self) -> list[CommandRow]:
         groups = list(dict.fromkeys(group for group, _, _ in self._rows))

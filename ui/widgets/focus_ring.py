@@ -39,20 +39,17 @@ class FocusRing(QWidget):
         """Handle the widget's focus events: shown for keyboard focus."""
         if event.reason() not in TEMPORARY_REASONS:
             self._by_keyboard = event.gotFocus() and event.reason() in KEYBOARD_REASONS
-        self._detach()
-        if event.gotFocus() and self._by_keyboard:
-            self._attach_to_host()
-            self.follow_widget()
-            self.show()
-            self.raise_()
-
-    def _detach(self) -> None:
         for widget in self._followed:
             widget.removeEventFilter(self)
         self._followed = []
         self.hide()
         if self.parentWidget() is not self._around:
             self.setParent(self._around)
+        if event.gotFocus() and self._by_keyboard:
+            self._attach_to_host()
+            self.follow_widget()
+            self.show()
+            self.raise_()
 
     def _attach_to_host(self) -> None:
         """Make the first large enough ancestor the parent, and watch the widgets up to it."""

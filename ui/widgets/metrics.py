@@ -6,7 +6,7 @@ The widgets paint themselves, so that a number that changes ten times a second c
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QFontMetricsF, QPainter, QPaintEvent
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolTip
 
 from ui.text.formatting import UNKNOWN, tooltip
@@ -90,19 +90,6 @@ def paint_line(painter: QPainter, theme: Theme, size: QSize, name: str, value: s
     painter.drawText(space, _LEFT, cache.metrics(-1).elidedText(name, Qt.TextElideMode.ElideRight, space.width()))
 
 
-def paint_bar(painter: QPainter, track: QRectF, share: float, ground: QColor, fill: QColor) -> None:
-    """A rounded bar, filled from the left by a fraction."""
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(ground)
-    radius = track.height() / 2
-    painter.drawRoundedRect(track, radius, radius)
-    if share > 0.0:
-        painter.setBrush(fill)
-        width = max(track.width() * share, track.height())
-        painter.drawRoundedRect(QRectF(track.left(), track.top(), width, track.height()), radius, radius)
-
-
 class ValueMetric(MetricWidget):
     def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text)
@@ -165,7 +152,18 @@ class BarMetric(ValueMetric):
         paint_line(painter, self.theme, QSize(self.width(), self._line_px), self.caption, self.value)
         bar = QRectF(INSET_PX, self._line_px + BAR_GAP_PX, self.width() - 2 * INSET_PX, BAR_PX)
         fill = cache.color(str(getattr(tokens, self.field)))
-        paint_bar(painter, bar, self.share, cache.color(tokens.hover), fill)
+        # A rounded bar, filled from the left by a fraction.
+        share = self.share
+        ground = cache.color(tokens.hover)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(ground)
+        radius = bar.height() / 2
+        painter.drawRoundedRect(bar, radius, radius)
+        if share > 0.0:
+            painter.setBrush(fill)
+            width = max(bar.width() * share, bar.height())
+            painter.drawRoundedRect(QRectF(bar.left(), bar.top(), width, bar.height()), radius, radius)
         self.paint_focus_ring(painter)
 
 

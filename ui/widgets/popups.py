@@ -65,14 +65,6 @@ def cut_corners(popup: QWidget) -> None:
     popup.setMask(mask)
 
 
-def paint_background(popup: QWidget) -> None:
-    """Paint the stylesheet's background and border, which Qt does not do for translucent windows."""
-    option, painter = QStyleOption(), QPainter(popup)
-    option.initFrom(popup)
-    popup.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, popup)
-    painter.end()
-
-
 class RoundBackground(QObject):
     """Rounds the corners of Qt's own popups, such as a combo box list."""
 
@@ -139,7 +131,11 @@ class Popup(QFrame):
         self.show()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        paint_background(self)
+        # Paint the stylesheet's background and border, which Qt does not do for translucent windows.
+        option, painter = QStyleOption(), QPainter(self)
+        option.initFrom(self)
+        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
+        painter.end()
         super().paintEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

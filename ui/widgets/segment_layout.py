@@ -89,24 +89,21 @@ class SegmentLayout(QLayout):
     @contextmanager
     def only_end_changes(self, first: int) -> Iterator[None]:
         """In this context no widget before ``first`` changes its size."""
-        self._measure_above(first)
-        self._only_end = True
-        try:
-            yield
-        finally:
-            self._only_end = False
-
-    def _measure_above(self, num: int) -> None:
-        if self._known_above.num > num:
+        if self._known_above.num > first:
             self._forget_above()
         known = self._known_above
-        more = self._items[known.num : num]
+        more = self._items[known.num : first]
         self._known_above = _SegmentsAbove(
             known.num + len(more),
             known.height + sum(item.gap + _height_of(item.widget) for item in more),
             max((known.minimum, *(item.minimum for item in more))),
             max((known.preferred, *(item.preferred for item in more))),
         )
+        self._only_end = True
+        try:
+            yield
+        finally:
+            self._only_end = False
 
     def _change(self, index: int) -> None:
         if index < self._known_above.num:

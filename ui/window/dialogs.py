@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLayout,
-    QSystemTrayIcon,
     QWidget,
 )
 
@@ -40,7 +39,15 @@ class ShortcutsDialog(Dialog):
         super().__init__(parent, title, modal=False)
         close = button(translate("ShortcutsDialog", "Close"), self.accept)
         self.content = QWidget()
-        self.columns = self._columns(rows)
+        # Put the first group at the left, the others at the right.
+        groups = list(dict.fromkeys(row.group for row in rows))
+        made = [
+            vbox(*(self._grid(group, [row for row in rows if row.group == group]) for group in wanted), Stretch())
+            for wanted in (groups[:1], groups[1:])
+        ]
+        for column in made:
+            column.setSpacing(GROUPS_PX)
+        self.columns = hbox(*made, margins=0, spacing=48)
         self.content.setLayout(self.columns)
         self.area = scroll_area(self.content, title)
         self.area.setObjectName("keyScrolled")
@@ -59,17 +66,6 @@ class ShortcutsDialog(Dialog):
             self.columns.setSpacing(GROUPS_PX)
         self.resize(within_screen(self, self.content.sizeHint() + around))
         super().showEvent(event)
-
-    def _columns(self, rows: Sequence[CommandRow]) -> QBoxLayout:
-        """Put the first group at the left, the others at the right."""
-        groups = list(dict.fromkeys(row.group for row in rows))
-        made = [
-            vbox(*(self._grid(group, [row for row in rows if row.group == group]) for group in wanted), Stretch())
-            for wanted in (groups[:1], groups[1:])
-        ]
-        for column in made:
-            column.setSpacing(GROUPS_PX)
-        return hbox(*made, margins=0, spacing=48)
 
     def _grid(self, group: str, rows: Sequence[CommandRow]) -> QGridLayout:
         made = grid(gaps=(32, 6))
@@ -129,10 +125,6 @@ class WindowDialogs(QObject):
         dialog = SettingsDialog(fields, self.values, window, pages, below)
         dialog.set_unavailable(window.engine_view.unavailable)
         dialog.set_devices(window.engine_view.devices)
-        if "notify" in dialog.rows and not QSystemTrayIcon.isSystemTrayAvailable():
-            dialog.rows["notify"].add_note(
-                translate("WindowDialogs", "This desktop has no system tray: the taskbar entry will alert you instead.")
-            )
         dialog.saved.connect(self.save)
         dialog.appearance_previewed.connect(self._preview_appearance)
         return dialog

@@ -109,7 +109,13 @@ class DropZone(QObject):
         if isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop:
             return self._drop(event)
         if isinstance(event, QDragEnterEvent):
-            return self._enter(event)
+            paths = local_paths(event.mimeData())
+            if not paths:
+                return False
+            event.acceptProposedAction()
+            self._offered = paths
+            self.hint.show_for(paths)
+            return True
         if isinstance(event, QDragMoveEvent) and event.type() == QEvent.Type.DragMove:
             event.acceptProposedAction()
             return True
@@ -117,15 +123,6 @@ class DropZone(QObject):
             self._offered = []
             self.hint.hide()
         return super().eventFilter(watched, event)
-
-    def _enter(self, event: QDragEnterEvent) -> bool:
-        paths = local_paths(event.mimeData())
-        if not paths:
-            return False
-        event.acceptProposedAction()
-        self._offered = paths
-        self.hint.show_for(paths)
-        return True
 
     def _drop(self, event: QDropEvent) -> bool:
         self.hint.hide()

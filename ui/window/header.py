@@ -255,7 +255,14 @@ class Header(QFrame):
         self.model_button = QToolButton()
         self.progress = QProgressBar(self)  # along the lower edge, so that it moves nothing
         self._make()
-        self._arrange()
+        self.bar = row = QHBoxLayout(self)
+        row.setContentsMargins(12, 8, 12, 8)
+        row.setSpacing(8)
+        row.addWidget(self.sidebar_button)
+        row.addWidget(self.title, 1)
+        row.addWidget(self.model_button)
+        row.addWidget(self.stats_button)
+        self._fit_text()
         theme.changed.connect(self._show)
         theme.changed.connect(self._fit_text)
         self._show()
@@ -352,16 +359,6 @@ class Header(QFrame):
             self.draft_picked.emit(path)
         else:
             self.remove_draft.emit()
-
-    def _arrange(self) -> None:
-        self.bar = row = QHBoxLayout(self)
-        row.setContentsMargins(12, 8, 12, 8)
-        row.setSpacing(8)
-        row.addWidget(self.sidebar_button)
-        row.addWidget(self.title, 1)
-        row.addWidget(self.model_button)
-        row.addWidget(self.stats_button)
-        self._fit_text()
 
     def _fit_text(self) -> None:
         self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + TEXT_MARGINS_PX))

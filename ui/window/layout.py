@@ -197,16 +197,6 @@ class WindowLayout(QObject):
         shown = not self._sidebar.isHidden(), not self._stats.isHidden()
         return Panes(sizes, self._sidebar_wanted, shown[0], self._stats_wanted, shown[1])
 
-    def set_panes(self, panes: Panes) -> None:
-        if len(panes.sizes) == len(self._splitter.sizes()) and all(size >= 0 for size in panes.sizes):
-            self._splitter.setSizes(panes.sizes)
-        self._sidebar_wanted = panes.sidebar_wanted
-        self._sidebar.setVisible(panes.sidebar)
-        self._stats_wanted = panes.stats_wanted
-        self._stats.setVisible(panes.stats)
-        self._width = self._window.width()  # `adapt_to_width` compares the next width with it
-        self.show_buttons()
-
     def save(self) -> bytes:
         geometry = bytes(self._window.saveGeometry().data())
         panes = self.panes()
@@ -236,7 +226,15 @@ class WindowLayout(QObject):
         if isinstance(folders, dict):
             FOLDERS.update({kind: folder for kind, folder in folders.items() if isinstance(folder, str)})
         self._is_restored = self._window.restoreGeometry(QByteArray(geometry))
-        self.set_panes(Panes(sizes, sidebar, sidebar, stats, stats and self._window.width() >= self._narrow_px()))
+        panes = Panes(sizes, sidebar, sidebar, stats, stats and self._window.width() >= self._narrow_px())
+        if len(panes.sizes) == len(self._splitter.sizes()) and all(size >= 0 for size in panes.sizes):
+            self._splitter.setSizes(panes.sizes)
+        self._sidebar_wanted = panes.sidebar_wanted
+        self._sidebar.setVisible(panes.sidebar)
+        self._stats_wanted = panes.stats_wanted
+        self._stats.setVisible(panes.stats)
+        self._width = self._window.width()  # `adapt_to_width` compares the next width with it
+        self.show_buttons()
         self._fit_panes()
         self._stats.now.set_marks(marks)
         self._stats.now.set_details(details)

@@ -74,11 +74,6 @@ class ServerButton(IconButton):
         self.usual_words = tuple(tr(words) for words in (tr.mark("Server on"), BUSY_WORDS))
         self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_MIN_MS)
         self._busy_timer.timeout.connect(self._show)
-        self._make_menu()
-        self.clicked.connect(self.open_menu)
-        self._show()
-
-    def _make_menu(self) -> None:
         self.menu_of_server = menu = QMenu(self)
         self._lines = [self._line(menu) for _ in range(3)]
         menu.addSeparator()
@@ -88,6 +83,8 @@ class ServerButton(IconButton):
         menu.addSeparator()
         self.page_action = menu.addAction(tr("Show the server page"))
         self.off_action = menu.addAction(tr("Turn the server off"))
+        self.clicked.connect(self.open_menu)
+        self._show()
 
     def _line(self, menu: QMenu) -> tuple[QLabel, QWidgetAction]:
         label = QLabel()

@@ -158,7 +158,12 @@ class MainWindow(QMainWindow):
         self.find_bar.closed.connect(self.composer.setFocus)
         self._arrange()
         self.drop_zone = DropZone(self.theme, self)
-        connect_parts(self)
+        # Connect the signals of the parts with each other.
+        self.models.connect_entry_points(self.header, self.sidebar, self.empty)
+        self.models.stack.currentChanged.connect(lambda _place: _on_view_changed(self))
+        _connect_sidebar(self)
+        _connect_models(self)
+        _connect_conversation(self)
         self.local_server = LocalServer(self)
         self.commands = Commands(self)
         add_commands(self)
@@ -168,16 +173,26 @@ class MainWindow(QMainWindow):
             self.commands.make_menu_bar()
 
     def _arrange(self) -> None:
-        self.pages = _make_pages((self.empty, self.transcript))
+        pages = (self.empty, self.transcript)
+        stack = QStackedWidget()
+        for page in pages:
+            stack.addWidget(page)
+        self.pages = stack
         self._foot, foot = _make_footer((self.composer,))
         self._foot.setContentsMargins(FOOTER_PX, 4, FOOTER_PX, 10)
         self.legend.set_wanted(False)
         self.pages.currentChanged.connect(lambda _page: self.legend.set_wanted(self._has_conversation))
-        middle = _page_with_footer(
+        chat = _page_with_footer(
             (self.header, self.legend, self.chat_settings.prompt_line, self.find_bar), self.pages, foot
         )
-        middle = _with_side(middle, self.chat_settings.side)
-        self.splitter = _side_by_side((self.sidebar, middle, self.stats))
+        middle = QWidget()
+        hbox((chat, 1), self.chat_settings.side, parent=middle, margins=0, spacing=0)
+        panes = (self.sidebar, middle, self.stats)
+        splitter = QSplitter(Qt.Orientation.Horizontal)
+        splitter.setHandleWidth(1)
+        for pane in panes:
+            splitter.addWidget(pane)
+        self.splitter = splitter
         self.models = ModelsNavigation(self.theme, self.splitter)
         self.race = RaceNavigation(self.theme, self.splitter, self.models)
         self.server = ServerNavigation(self.theme, self.splitter, self.models, self.dialogs.fields)
@@ -264,7 +279,11 @@ class MainWindow(QMainWindow):
         self.legend.set_offered(view.sources)
         self.transcript.menus.set_modes(view.modes, view.unavailable)
         self.chat_settings.set_engine(view)
-        self._show_builtin_note()
+        # Show the note on the built-in model in the header and on the empty page.
+        target = self.engine_view.target
+        is_tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
+        self.header.set_note(translate("Header", TINY_NOTE) if is_tiny else "")
+        self.empty.set_engine(self.engine_view, builtin=is_tiny)
 
     def set_titles(self, titles: Sequence[tuple[str, str]]) -> None:
         """Set the titles of models by file name, for the answers on the page."""
@@ -291,13 +310,6 @@ class MainWindow(QMainWindow):
     def set_density(self, name: str) -> None:
         self.theme.set_density(name, self)
 
-    def _show_builtin_note(self) -> None:
-        """Show the note on the built-in model in the header and on the empty page."""
-        target = self.engine_view.target
-        is_tiny = target is not None and Path(target.path).is_relative_to(self._assets_dir)
-        self.header.set_note(translate("Header", TINY_NOTE) if is_tiny else "")
-        self.empty.set_engine(self.engine_view, builtin=is_tiny)
-
     def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
         """Show a problem; if ``of_chat``, it disappears when another chat is opened."""
         self._is_problem_of_chat = of_chat
@@ -307,10 +319,6 @@ class MainWindow(QMainWindow):
         """Hide a solved problem if it is still shown."""
         if self.problem_banner.problem == problem:
             self.problem_banner.hide()
-
-    def correct_problem(self, problem: Problem, now: Problem) -> None:
-        if self.problem_banner.problem == problem and not self.problem_banner.isHidden():
-            self.problem_banner.show_problem(now)
 
     def place_notices(self) -> None:
         """Put banners below the visible page; in the chat above the composer."""
@@ -411,13 +419,6 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
 
 
-def _make_pages(pages: Sequence[QWidget]) -> QStackedWidget:
-    stack = QStackedWidget()
-    for page in pages:
-        stack.addWidget(page)
-    return stack
-
-
 def _make_footer(parts: Sequence[QWidget]) -> tuple[QVBoxLayout, QHBoxLayout]:
     """The column below a page, at most as wide as the text, and the row that centres it."""
     inner = vbox(*parts, margins=(FOOTER_PX, 0, FOOTER_PX, 0), spacing=8)
@@ -429,29 +430,6 @@ def _page_with_footer(head: Sequence[QWidget], pages: QWidget, foot: QHBoxLayout
     middle.setObjectName("page")
     vbox(*head, (pages, 1), foot, parent=middle, margins=0, spacing=0)
     return middle
-
-
-def _with_side(page: QWidget, side: QHBoxLayout) -> QWidget:
-    both = QWidget()
-    hbox((page, 1), side, parent=both, margins=0, spacing=0)
-    return both
-
-
-def _side_by_side(panes: Sequence[QWidget]) -> QSplitter:
-    splitter = QSplitter(Qt.Orientation.Horizontal)
-    splitter.setHandleWidth(1)
-    for pane in panes:
-        splitter.addWidget(pane)
-    return splitter
-
-
-def connect_parts(window: MainWindow) -> None:
-    """Connect the signals of the parts with each other."""
-    window.models.connect_entry_points(window.header, window.sidebar, window.empty)
-    window.models.stack.currentChanged.connect(lambda _place: _on_view_changed(window))
-    _connect_sidebar(window)
-    _connect_models(window)
-    _connect_conversation(window)
 
 
 def _connect_sidebar(window: MainWindow) -> None:
@@ -496,7 +474,15 @@ def _connect_conversation(window: MainWindow) -> None:
 def add_commands(window: MainWindow) -> None:
     """Add the window's commands. Keys that a part handles itself are only described."""
     _add_chat_commands(window)
-    _add_list_commands(window)
+    commands, new, undo = window.commands, window.sidebar.new_button, window.undo_bar
+    commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", new.click, tips=(new,))
+    commands.add(CHATS, mark("Commands", "Search all chats"), "Ctrl+K", window.focus_search)
+    commands.add(CHATS, mark("Commands", "Next chat"), "Ctrl+PgDown", lambda: _step(window, 1))
+    commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: _step(window, -1))
+    commands.add(CHATS, mark("Commands", "Rename the selected or open chat"), "F2", lambda: _rename(window))
+    commands.describe(CHATS, mark("Commands", "Delete the selected chats"), ("Del", "Backspace"))
+    commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", undo.undo, tips=(undo.action_button,))
+    commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
     _add_page_commands(window)
     _add_window_commands(window)
 
@@ -518,18 +504,6 @@ def _add_chat_commands(window: MainWindow) -> None:
     _add_source_switch(window)
     VersionFocusKeeper(window.transcript)
     PassTipKeys(window.transcript, commands)
-
-
-def _add_list_commands(window: MainWindow) -> None:
-    commands, new, undo = window.commands, window.sidebar.new_button, window.undo_bar
-    commands.add(CHATS, mark("Commands", "New chat"), "Ctrl+N", new.click, tips=(new,))
-    commands.add(CHATS, mark("Commands", "Search all chats"), "Ctrl+K", window.focus_search)
-    commands.add(CHATS, mark("Commands", "Next chat"), "Ctrl+PgDown", lambda: _step(window, 1))
-    commands.add(CHATS, mark("Commands", "Previous chat"), "Ctrl+PgUp", lambda: _step(window, -1))
-    commands.add(CHATS, mark("Commands", "Rename the selected or open chat"), "F2", lambda: _rename(window))
-    commands.describe(CHATS, mark("Commands", "Delete the selected chats"), ("Del", "Backspace"))
-    commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", undo.undo, tips=(undo.action_button,))
-    commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
 
 
 def _add_page_commands(window: MainWindow) -> None:

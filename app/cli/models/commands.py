@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import json
+import shlex
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from app.cli.models.output import as_dict, list_text, progress_line, repo_row, show_text, side_name, size_words
-from app.cli.output import INTERRUPTED, fail, notify, run_hint, table, warn
-from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoModel
+from app.cli.output import (
+    INTERRUPTED,
+    ProgressLine,
+    counted_text,
+    fail,
+    notify,
+    print_json,
+    size_words,
+    table,
+    warn,
+)
+from app.core.domain.models import Download, DownloadRequest, DownloadStatus, FileKind, Gated, RepoModel, RepoSummary
 from app.core.hub.client import HubClient
 from app.core.hub.downloads.download_queue import DownloadQueue
 from app.core.hub.downloads.first_model import SMALL
@@ -20,37 +31,172 @@ from app.core.hub.errors import HubError, HubNotFoundError, LibraryError
 from app.core.hub.file_names import short
 from app.core.hub.library.library import Library, open_library
 from app.core.hub.links import request_of
-from app.core.hub.records import RepoDetails, SortBy
+from app.core.hub.records import LibraryModel, RepoDetails, SortBy
 from app.core.hub.remote_header import judge_link, read_remote_header
 from app.core.paths import find_paths
 from app.core.storage.model_settings import ModelSettings
 from engine.errors import EngineError
 from engine.gguf.head_files import own_heads_sentence
 from engine.gguf.header import read_header
+from engine.pictures.side_file import find_side_file
 from engine.records import Problem
 
 SMALL_MODEL_NAME = "small"  # never a repository's name: those contain an owner
 POLL_S = 0.2
 PROGRESS_LINE_S = 10.0  # seconds between lines if stderr is no terminal
 MAX_LISTED = 8
-_SORT_ORDERS = {
-    "downloads": SortBy.DOWNLOADS,
-    "likes": SortBy.LIKES,
-    "updated": SortBy.UPDATED,
-    "trending": SortBy.TRENDING,
+NO_MODEL = "There is no model in it yet. `paceline models pull small` gets a small one; see also `search` and `import`."
+_GATED = {
+    Gated.AUTOMATIC: "Gated: its terms must be accepted first.",
+    Gated.MANUAL: "Gated: its publisher must approve your request first.",
 }
 
 
-def pull(options: argparse.Namespace) -> int:
+def command(options: argparse.Namespace) -> int:
+    """Run one of the commands; returns 0, or 1 after printing the error."""
+    try:
+        return _ACTIONS[options.action](options)
+    except KeyboardInterrupt:
+        print("\npaceline: Stopped.", file=sys.stderr)
+        return INTERRUPTED
+    except OSError as error:
+        problem = Problem("The disk reported an error", f"{error.strerror or error}.", "Check the library folder.")
+        return fail(problem, as_json=options.json)
+
+
+def _search(options: argparse.Namespace) -> int:
+    with closing(HubClient()) as client:
+        found = client.search(options.query, SortBy[options.sort.upper()], options.limit)
+    if options.json:
+        print_json({"models": found})
+    elif found:
+        print(table([("repository", "downloads", "licence", "updated", "quantizations"), *map(_repo_row, found)]))
+    else:
+        print("The hub has no GGUF repository for these words.")
+    return 0
+
+
+def _repo_row(summary: RepoSummary) -> tuple[str, ...]:
+    more = ["…"] if len(summary.quantizations) > MAX_LISTED else []
+    return (
+        summary.repo_id + (" (gated)" if summary.gated else ""),
+        "-" if summary.downloads is None else f"{summary.downloads:,}",
+        summary.licence or "-",
+        "-" if summary.updated is None else summary.updated.date().isoformat(),
+        " ".join([*summary.quantizations[:MAX_LISTED], *more]) or "-",
+    )
+
+
+def _show(options: argparse.Namespace) -> int:
+    with closing(HubClient()) as client:
+        details, url = client.details(options.repo), client.page_url(options.repo)
+        heads = _own_heads(client, details) if options.heads else ""
+    if options.json:
+        print_json({**_facts(details), "url": url, "own_heads": heads or None})
+        return 0
+    summary = details.summary
+    downloads = "" if summary.downloads is None else counted_text(summary.downloads, "download", "downloads")
+    about = (summary.architecture, f"licence {summary.licence or 'not named'}", downloads)
+    print(f"{summary.repo_id}  {url}\n{' · '.join(filter(None, about))}")
+    if summary.gated:
+        print(_GATED[summary.gated])
+    rows = [("model", "kind", "quantization", "size", "files"), *map(_model_row, details.models)]
+    print(f"\n{table(rows)}" if details.models else "\nThere is no GGUF file in it.")
+    if heads:
+        print(heads)
+    return 0
+
+
+def _model_row(model: RepoModel) -> tuple[str, ...]:
+    files = f"{len(model.files)}" + (f", {model.missing_shards} missing" if model.missing_shards else "")
+    return model.name, model.kind.value, model.quantization or "-", size_words(model.size_bytes), files
+
+
+def _own_heads(client: HubClient, details: RepoDetails) -> str:
+    """A sentence about heads in a repository's models, by the header of the smallest; empty without heads."""
+    whole = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
+    if not whole:
+        return ""
+    smallest = min(whole, key=lambda model: model.size_bytes or 0)
+    try:
+        known = read_remote_header(client, details.summary.repo_id, smallest)
+    except (HubError, EngineError) as error:
+        return f"It is not known whether {smallest.name} has draft heads: {error.message}"
+    return own_heads_sentence(known.header, known.name)
+
+
+def _list(options: argparse.Namespace) -> int:
+    library = open_library(find_paths())
+    models, (offers, skipped) = library.models(), library.find_offers()
+    if options.json:
+        listed = [{**_facts(model), "side_file": _side_name(model) or None} for model in models]
+        print_json({"folder": library.folder, "models": listed, "offers": offers, "skipped": skipped})
+        return 0
+    print(f"Library: {library.folder}\n{table(map(_library_row, models)) if models else NO_MODEL}")
+    if offers:
+        print("\nFound in other programs, to be added with `paceline models import PATH`:")
+        print(table((o.name, size_words(o.size_bytes), o.found_in, str(o.files[0])) for o in offers))
+    for skip in skipped:
+        print(f"Not offered: {skip.name}. {skip.reason}")
+    return 0
+
+
+def _library_row(model: LibraryModel) -> tuple[str, ...]:
+    side = _side_name(model)
+    return (
+        model.name,
+        model.kind.value,
+        size_words(model.size_bytes),
+        "missing" if model.missing else model.source or model.repo_id or model.origin.value,
+        model.draft and f"draft: {model.draft}",
+        side and f"sees pictures with {side}",
+    )
+
+
+def _side_name(model: LibraryModel) -> str:
+    """The name of the vision side file (mmproj); empty if there is none."""
+    side = find_side_file(model.path) if model.kind is FileKind.MODEL and not model.missing else None
+    return side.name if side is not None else ""
+
+
+def _facts(record: Any) -> dict[str, object]:  # noqa: ANN401 (any record)
+    return {each.name: getattr(record, each.name) for each in fields(record)}
+
+
+def _remove(options: argparse.Namespace) -> int:
+    library = open_library(find_paths())
+    model = library.find(options.name)
+    freed = library.remove(options.name)
+    if options.json:
+        print_json({"name": model.name, "origin": model.origin, "freed_bytes": freed})
+    elif freed:
+        print(f"{model.name} was deleted; {size_words(freed)} are free again.")
+    else:
+        print(f"{model.name} was removed from the list; no file was deleted.")
+    return 0
+
+
+def _import(options: argparse.Namespace) -> int:
+    model = open_library(find_paths()).add(Path(options.path))
+    if options.json:
+        print_json(model)
+    else:
+        print(f"{model.name} is in the library, in place: {model.path}")
+    try:
+        read_header(model.path)
+    except EngineError as error:  # the lock stays: another program may still be downloading
+        notify(f"It cannot be used as it is: {error.problem.message} {error.problem.advice}")
+    return 0
+
+
+def _pull(options: argparse.Namespace) -> int:
     """Download the named models; exit code 0 if the library has them all afterwards.
 
     Raises:
         AppError: a model could not be found or downloaded.
         EngineError: the file of a link cannot be used as a model.
     """
-    is_link = "://" in options.repo
-    client = HubClient()
-    try:
+    with closing(HubClient()) as client:
         library = open_library(find_paths())
         requests = _requests(client, options)
         downloads = DownloadQueue(client, library)
@@ -58,13 +204,12 @@ def pull(options: argparse.Namespace) -> int:
         try:
             ended = _show_until_done(downloads, [downloads.add(request) for request in requests])
         except KeyboardInterrupt:
-            words = "Stopped. The downloaded part is kept: the same command continues"
-            print(f"\npaceline: {words}{' if the server can' if is_link else ''}.", file=sys.stderr)
+            condition = " if the server can" if "://" in options.repo else ""
+            print("\npaceline: Stopped. The downloaded part is kept: ", file=sys.stderr, end="")
+            print(f"the same command continues{condition}.", file=sys.stderr)
             return INTERRUPTED
         finally:
             downloads.close()
-    finally:
-        client.close()
     for state in ended:
         if state.status is DownloadStatus.FAILED:
             title = f"{state.request.model.name} could not be downloaded"
@@ -72,12 +217,43 @@ def pull(options: argparse.Namespace) -> int:
     if options.repo == SMALL_MODEL_NAME:
         settings = ModelSettings(find_paths().model_settings_file, warn)
         settings.begin(str(library.path_for(SMALL.repo_id, SMALL.file)), dict(SMALL.own))
-    _print_done(library, requests, as_json=options.json)
+    _print_pulled(library, requests, as_json=options.json)
     return 0
 
 
+def _print_pulled(library: Library, requests: Sequence[DownloadRequest], *, as_json: bool) -> None:
+    # Look models up by file: their names may have belonged to other models before.
+    models = [library.find(str(library.path_for(one.repo_id, one.model.files[0].path))) for one in requests]
+    if as_json:
+        print_json({"model": models[0], "draft": models[1] if len(models) > 1 else None})
+        return
+    for model in models:
+        print(f"{model.name}, {size_words(model.size_bytes)}: {model.path}")
+    print(f"Try it: paceline run --model {shlex.quote(models[0].name)} --prompt TEXT")
+
+
+def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRequest]:
+    if options.file is None:
+        if options.repo == SMALL_MODEL_NAME and options.draft is None:
+            return [SMALL.request]
+        if "://" in options.repo and options.draft is None:
+            return [_request_of_link(options.repo)]
+        advice = f"Choose one of `paceline models show {options.repo}`."
+        raise LibraryError(f"The command names no model of {short(options.repo)}.", advice)
+    requests: list[DownloadRequest] = []
+    for typed, file in ((options.repo, options.file), *([options.draft] if options.draft else [])):
+        details = client.details(typed)
+        named = details.summary.repo_id
+        repo_id = named if named.lower() == typed.lower() else typed  # the hub's spelling: one folder per repository
+        model = chosen_model(details, file)
+        if not model.kind.runs_alone:
+            print(f"paceline: {model.name} cannot run alone; it is {model.kind.value}.", file=sys.stderr)
+        target = f"{requests[0].repo_id}/{requests[0].model.name}" if requests else ""
+        requests.append(DownloadRequest(repo_id, model, draft_of=target, licence=details.summary.licence))
+    return requests
+
+
 def _request_of_link(link: str) -> DownloadRequest:
-    """Read the header of the file behind a link, and make its download request."""
     request = request_of(link)
     known, hosts = judge_link(request)
     size = size_words(known.size_bytes) + (f" in the first of {known.num_parts} parts" if known.num_parts > 1 else "")
@@ -111,167 +287,43 @@ def chosen_model(details: RepoDetails, file: str) -> RepoModel:
     return found[0]
 
 
-def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRequest]:
-    if options.file is None:
-        if options.repo == SMALL_MODEL_NAME and options.draft is None:
-            return [SMALL.request]
-        if "://" in options.repo and options.draft is None:
-            return [_request_of_link(options.repo)]
-        advice = f"Choose one of `paceline models show {options.repo}`."
-        raise LibraryError(f"The command names no model of {short(options.repo)}.", advice)
-    wanted = [(options.repo, options.file), *([tuple(options.draft)] if options.draft else [])]
-    requests: list[DownloadRequest] = []
-    for typed, file in wanted:
-        details = client.details(typed)
-        named = details.summary.repo_id
-        repo_id = named if named.lower() == typed.lower() else typed  # the hub's spelling: one folder per repository
-        model = chosen_model(details, file)
-        if not model.kind.runs_alone:
-            print(f"paceline: {model.name} cannot run alone; it is {model.kind.value}.", file=sys.stderr)
-        target = f"{requests[0].repo_id}/{requests[0].model.name}" if requests else ""
-        requests.append(DownloadRequest(repo_id, model, draft_of=target, licence=details.summary.licence))
-    return requests
-
-
 def _show_until_done(downloads: DownloadQueue, ids: list[str]) -> list[Download]:
-    """Show progress until all downloads have ended."""
-    on_terminal = sys.stderr.isatty()
-    last_lines, last_s = "", 0.0
-    while True:
-        states = [state for state in downloads.snapshot() if state.key in ids]
-        ended = all(state.status in (DownloadStatus.DONE, DownloadStatus.FAILED) for state in states)
-        lines = "  |  ".join(progress_line(state) for state in states)
-        due = on_terminal or ended or time.monotonic() - last_s >= PROGRESS_LINE_S
-        if lines != last_lines and due:
-            print(f"\r\033[K{lines}" if on_terminal else lines, file=sys.stderr, end="" if on_terminal else "\n")
-            sys.stderr.flush()
-            last_lines, last_s = lines, time.monotonic()
-        if ended:
-            if on_terminal:
-                print(file=sys.stderr)
-            return states
-        time.sleep(POLL_S)
+    """Show progress until all downloads have ended: in one line of a terminal, else a line every ten seconds."""
+    last_s = 0.0
+    with closing(ProgressLine()) as progress:
+        while True:
+            states = [state for state in downloads.snapshot() if state.key in ids]
+            ended = all(state.status in (DownloadStatus.DONE, DownloadStatus.FAILED) for state in states)
+            lines = "  |  ".join(map(_progress_words, states))
+            progress.show(lines)
+            if ended or (not sys.stderr.isatty() and time.monotonic() - last_s >= PROGRESS_LINE_S):
+                progress.close()
+                print(lines, file=sys.stderr, flush=True)
+                last_s = time.monotonic()
+            if ended:
+                return states
+            time.sleep(POLL_S)
 
 
-def _print_done(library: Library, requests: list[DownloadRequest], *, as_json: bool) -> None:
-    # Look models up by file: their names may have belonged to other models before.
-    models = [library.find(str(library.path_for(one.repo_id, one.model.files[0].path))) for one in requests]
-    if as_json:
-        facts = {"model": as_dict(models[0]), "draft": as_dict(models[1]) if len(models) > 1 else None}
-        print(json.dumps(facts, ensure_ascii=False))
-        return
-    for model in models:
-        print(f"{model.name}, {size_words(model.size_bytes)}: {model.path}")
-    print(run_hint(models[0].name))
-
-
-def command(options: argparse.Namespace) -> int:
-    """Run one of the commands; returns 0, or 1 after printing the error."""
-    try:
-        return _ACTIONS[options.action](options)
-    except KeyboardInterrupt:
-        print("\npaceline: Stopped.", file=sys.stderr)
-        return INTERRUPTED
-    except OSError as error:
-        problem = Problem("The disk reported an error", f"{error.strerror or error}.", "Check the library folder.")
-        return fail(problem, as_json=options.json)
-
-
-def _search(options: argparse.Namespace) -> int:
-    client = HubClient()
-    try:
-        found = client.search(options.query, _SORT_ORDERS[options.sort], options.limit)
-    finally:
-        client.close()
-    if options.json:
-        _print_json({"models": [as_dict(summary) for summary in found]})
-    elif found:
-        print(table([("repository", "downloads", "licence", "updated", "quantizations"), *map(repo_row, found)]))
-    else:
-        print("The hub has no GGUF repository for these words.")
-    return 0
-
-
-def _show(options: argparse.Namespace) -> int:
-    client = HubClient()
-    try:
-        details, url = client.details(options.repo), client.page_url(options.repo)
-        heads = _own_heads(client, details) if options.heads else ""
-    finally:
-        client.close()
-    if options.json:
-        _print_json({**as_dict(details), "url": url, "own_heads": heads or None})
-    else:
-        print("\n".join(filter(None, (show_text(details, url), heads))))
-    return 0
-
-
-def _own_heads(client: HubClient, details: RepoDetails) -> str:
-    """A sentence about heads in a repository's models, by the header of the smallest; empty without heads."""
-    whole = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
-    if not whole:
-        return ""
-    smallest = min(whole, key=lambda model: model.size_bytes or 0)
-    try:
-        known = read_remote_header(client, details.summary.repo_id, smallest)
-    except (HubError, EngineError) as error:
-        return f"It is not known whether {smallest.name} has draft heads: {error.message}"
-    return own_heads_sentence(known.header, known.name)
-
-
-def _list(options: argparse.Namespace) -> int:
-    library = open_library(find_paths())
-    models, (offers, skipped) = library.models(), library.find_offers()
-    if options.json:
-        _print_json(
-            {
-                "folder": str(library.folder),
-                "models": [{**as_dict(model), "side_file": side_name(model) or None} for model in models],
-                "offers": [as_dict(offer) for offer in offers],
-                "skipped": [as_dict(model) for model in skipped],
-            }
-        )
-    else:
-        print(list_text(models, offers, library.folder))
-        for model in skipped:
-            print(f"Not offered: {model.name}. {model.reason}")
-    return 0
-
-
-def _remove(options: argparse.Namespace) -> int:
-    library = open_library(find_paths())
-    model = library.find(options.name)
-    freed = library.remove(options.name)
-    if options.json:
-        _print_json({"name": model.name, "origin": model.origin.value, "freed_bytes": freed})
-    elif freed:
-        print(f"{model.name} was deleted; {size_words(freed)} are free again.")
-    else:
-        print(f"{model.name} was removed from the list; no file was deleted.")
-    return 0
-
-
-def _import(options: argparse.Namespace) -> int:
-    model = open_library(find_paths()).add(Path(options.path))
-    if options.json:
-        _print_json(as_dict(model))
-    else:
-        print(f"{model.name} is in the library, in place: {model.path}")
-    try:
-        read_header(model.path)
-    except EngineError as error:  # the lock stays: another program may still be downloading
-        notify(f"It cannot be used as it is: {error.problem.message} {error.problem.advice}")
-    return 0
-
-
-def _print_json(facts: Mapping[str, Any]) -> None:
-    print(json.dumps(facts, ensure_ascii=False))
+def _progress_words(state: Download) -> str:
+    name = state.request.model.name
+    if state.status is DownloadStatus.WAITING:
+        return f"{name}: {state.message} Attempt {state.attempt + 1} follows."
+    if state.status is not DownloadStatus.RUNNING:
+        return f"{name}: {state.status.value}"
+    parts = [f"{size_words(state.done_bytes)} of {size_words(state.size_bytes)}"]
+    if state.bytes_per_s:
+        parts.append(f"{size_words(int(state.bytes_per_s))}/s")
+    if state.seconds_left is not None:
+        minutes, seconds = divmod(round(state.seconds_left), 60)
+        parts.append(f"{minutes}:{seconds:02d} left")
+    return f"{name}: {' · '.join(parts)}"
 
 
 _ACTIONS: Mapping[str, Callable[[argparse.Namespace], int]] = {
     "search": _search,
     "show": _show,
-    "pull": pull,
+    "pull": _pull,
     "list": _list,
     "remove": _remove,
     "import": _import,

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
+from app.cli.models.names import library_path
+from app.cli.output import print_json
 from app.core.domain.models import DraftCandidate, Drafting
 from app.core.hub.client import HubClient
-from app.core.hub.library.library import Library, open_library
-from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogModel, CatalogPair, read_catalog
+from app.core.hub.library.library import open_library
+from app.core.hub.pairs.catalog import CATALOG_FILE, CatalogPair, read_catalog
 from app.core.hub.pairs.draft_finder import DraftSearch, DraftSources, find_drafts
-from app.core.hub.remote_header import KnownModel, read_local_header
+from app.core.hub.remote_header import read_local_header
 from app.core.paths import assets_dir, find_paths
 from engine.drafters.translation.comparison import vocabulary_sentence
 
@@ -28,24 +26,20 @@ def command(options: argparse.Namespace) -> int:
     """Print the drafts for a target, or the recommended pairs; returns 0, or 1 after printing the error."""
     catalog = read_catalog(assets_dir() / CATALOG_FILE)
     if options.target is None:
-        _print_catalog(catalog, as_json=options.json)
+        if options.json:
+            print_json({"pairs": catalog})
+        else:
+            _print_catalog(catalog)
         return 0
-    library = open_library(find_paths())
-    target = _target(options.target, library)
+    target = read_local_header(library_path(options.target))
     with closing(HubClient()) as client:
-        sources = DraftSources(library.models(), catalog, None if options.offline else client)
-        search = find_drafts(target, sources)
+        library = open_library(find_paths()).models()
+        search = find_drafts(target, DraftSources(library, catalog, None if options.offline else client))
     if options.json:
-        print(json.dumps(_as_dict(target, search), ensure_ascii=False))
+        print_json({"target": target.path, "drafts": search.rows, "words": search.words})
     else:
         _print_search(search)
     return 0
-
-
-def _target(name: str, library: Library) -> KnownModel:
-    """The model that ``name`` means: a file or a library name."""
-    path = Path(name).expanduser()
-    return read_local_header(path if path.is_file() else library.find(name).path)
 
 
 def _print_search(search: DraftSearch) -> None:
@@ -54,22 +48,16 @@ def _print_search(search: DraftSearch) -> None:
         words = "" if candidate.coverage is None else f". {vocabulary_sentence(candidate.coverage)}"
         words = f". It is a head made for such a model ({candidate.head})." if candidate.head else words
         print(f"{candidate.name}  ({_where(candidate)}, {_size(candidate.size_bytes)}{share}){words}")
-    others = search.unchecked or search.rejected
-    if search.matching and others:
+    if search.matching:
         print()
     for candidate in search.unchecked:
         print(f"not checked: {candidate.name} ({_where(candidate)}): {candidate.reason}")
     for candidate in search.rejected:
         print(f"not suitable: {candidate.name} ({_where(candidate)}): {candidate.reason}")
-    if search.matching or others:
-        print()
     print(search.words)
 
 
-def _print_catalog(catalog: tuple[CatalogPair, ...], *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps({"pairs": [_pair(pair) for pair in catalog]}, ensure_ascii=False))
-        return
+def _print_catalog(catalog: tuple[CatalogPair, ...]) -> None:
     for pair in catalog:
         print(f"{pair.name}  ({pair.machine}, {_size(pair.size_bytes)})")
         print(f"  good for {pair.good_for}")
@@ -83,7 +71,7 @@ def _print_catalog(catalog: tuple[CatalogPair, ...], *, as_json: bool) -> None:
             low, high = pair.speedup.low, pair.speedup.high
             times = f"{low:g}" if low == high else f"{low:g} to {high:g}"
             print(f"  {times} times as fast elsewhere: {pair.speedup.measured_on} ({pair.speedup.source})")
-    sys.stdout.write("\nSizes are approximate. `paceline models pairs TARGET` looks for drafts for one model.\n")
+    print("\nSizes are approximate. `paceline models pairs TARGET` looks for drafts for one model.")
 
 
 def _where(candidate: DraftCandidate) -> str:
@@ -93,50 +81,3 @@ def _where(candidate: DraftCandidate) -> str:
 
 def _size(num_bytes: int | None) -> str:
     return "size not known" if num_bytes is None else f"{num_bytes / 1e9:.2f} GB"
-
-
-def _as_dict(target: KnownModel, search: DraftSearch) -> dict[str, Any]:
-    return {
-        "target": str(target.path),
-        "matching": [_candidate(candidate) for candidate in search.matching],
-        "rejected": [_candidate(candidate) for candidate in search.rejected],
-        "unchecked": [_candidate(candidate) for candidate in search.unchecked],
-        "words": search.words,
-    }
-
-
-def _candidate(candidate: DraftCandidate) -> dict[str, Any]:
-    return {
-        "name": candidate.name,
-        "place": candidate.place.value,
-        "repo": candidate.repo_id or None,
-        "file": candidate.file or None,
-        "path": str(candidate.path) if candidate.path else None,
-        "quantization": candidate.quantization or None,
-        "size_bytes": candidate.size_bytes,
-        "cost_share": candidate.cost_share,
-        "reason": None if candidate.matches else candidate.reason,
-        "speaks": candidate.coverage,
-        "head": candidate.head or None,
-    }
-
-
-def _pair(pair: CatalogPair) -> dict[str, Any]:
-    def model(half: CatalogModel) -> dict[str, Any]:
-        names = ("repo", "file", "quantization", "licence", "size_bytes")
-        return {name: getattr(half, name) for name in names}
-
-    speedup = pair.speedup
-    return {
-        "key": pair.key,
-        "name": pair.name,
-        "machine": pair.machine.value,
-        "good_for": pair.good_for,
-        "drafting": pair.drafting.value,
-        "target": model(pair.target),
-        "draft": model(pair.draft) if pair.draft else None,
-        "speedup": [speedup.low, speedup.high] if speedup else None,
-        "speedup_source": speedup.source if speedup else None,
-        "speedup_measured_on": speedup.measured_on if speedup else None,
-        "verified": pair.verified,
-    }

@@ -30,9 +30,8 @@ from app.core.storage.chats.answers import AnswerEnding, Generation
 from app.core.storage.chats.store import AttachmentChanges, StoredTurn
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.tools.answer_parts import VisibleText
-from app.core.tools.turn import functions_of
+from app.core.tools.turn import MAX_UNREADABLE, LoopEnding, functions_of
 from engine.records import (
-    ChatRequest,
     EngineFailed,
     Finished,
     FinishReason,
@@ -63,6 +62,10 @@ _TRUNCATED = (FinishReason.LENGTH, FinishReason.CONTEXT)
 NO_MODEL = Problem("No model is loaded", "A model is needed to answer.", "Open a GGUF file or start the quick demo.")
 EMPTY_ANSWER = tr.mark("The model gave an empty answer. Ask again, or rephrase the question.")
 ONE_AT_A_TIME = tr.mark("This chat is still writing an answer. Wait for it, or stop it.")
+UNREADABLE = mark(
+    "ToolController",
+    "The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model.",
+)
 LENGTH_NOTICE = tr.mark("Stopped at the maximum length set in the settings.")
 LOOP_NOTICE = tr.mark("Stopped because the model repeated itself. A repeat penalty helps: see Chat settings.")
 # How to continue when the context is full, by the setting for a full context.
@@ -136,9 +139,6 @@ class AnswerController(PartsController):
         self._left_out: dict[int, frozenset[int]] = {}  # by message: attachments that its next edit leaves out
         self._state.models_changed.connect(self._publish)
         self._state.chat_shown.connect(self._show)
-        self._connect()
-
-    def _connect(self) -> None:
         page = self._window.transcript
         self._window.composer.submitted.connect(self.submit)
         page.edited.connect(self.edit)
@@ -149,9 +149,7 @@ class AnswerController(PartsController):
 
     def _publish(self) -> None:
         answers = {
-            each.conversation_id: ChatAnswer(
-                each.state, not each.has_begun, self._titles_before(each), self._parallel_titles(each), each.abandoned
-            )
+            each.conversation_id: ChatAnswer(each.state, not each.has_begun, self._titles_before(each), each.abandoned)
             for each in reversed(self._running.values())
         }
         # Chats whose turn runs a tool or asks the user.
@@ -195,7 +193,7 @@ class AnswerController(PartsController):
         if turn is not None:
             self._conversations.edits.sent(message_id)
             self._conversations.show()
-            self._build_request(self._new_answer(turn), turn, chat.mode)
+            self._request_shown(self._new_answer(turn), turn, chat.mode)
             self._conversations.refresh()
 
     def regenerate(
@@ -219,10 +217,9 @@ class AnswerController(PartsController):
             chats.show()
             streaming = self._new_answer(turn)
             streaming.instead_of, streaming.values, streaming.repeats = answer_id, values or {}, repeats
-            self._build_request(streaming, turn, chat.mode if mode is None else chats.runnable(mode))
+            self._request_shown(streaming, turn, chat.mode if mode is None else chats.runnable(mode))
 
     def continue_answer(self, answer_id: int) -> None:
-        """Continue a truncated answer in the same message."""
         conversation_id = self._state.chat_id
         if conversation_id is None:
             return
@@ -236,7 +233,7 @@ class AnswerController(PartsController):
             self._conversations.show()
             streaming = self._new_answer(turn)
             streaming.before = before
-            self._build_request(streaming, turn, self._state.chat.mode)
+            self._request_shown(streaming, turn, self._state.chat.mode)
 
     def stop(self, conversation_id: int) -> None:
         streaming = self._answer_in(conversation_id)
@@ -266,7 +263,6 @@ class AnswerController(PartsController):
         self.tools.close()
 
     def _show(self) -> None:
-        """Show the progress of the open chat's answer; its text is already on the page."""
         streaming = self._answer_in(self._state.chat_id)
         if streaming is None:
             return
@@ -305,21 +301,11 @@ class AnswerController(PartsController):
 
     def _titles_before(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
         """Titles of the chats whose answers the engine generates first; empty if this one is next."""
-        before = self._answers_before(streaming)
-        at_once = self._state.models.num_parallel
-        waits = streaming.is_sent and not streaming.has_begun and len(before) >= at_once
-        return tuple(each.title for each in before) if waits else ()
-
-    def _parallel_titles(self, streaming: _StreamingAnswer) -> tuple[str, ...]:
-        """Titles of the chats whose answers are generated at the same time."""
-        if streaming.has_begun or not streaming.is_sent or self._titles_before(streaming):
-            return ()
-        return tuple(each.title for each in self._answers_before(streaming))
-
-    def _answers_before(self, streaming: _StreamingAnswer) -> list[_StreamingAnswer]:
         numbers = list(self._running)
         asked = (self._running[number] for number in numbers[: numbers.index(streaming.request_id)])
-        return [each for each in asked if each.is_sent and each.engine_url == streaming.engine_url]
+        before = [each.title for each in asked if each.is_sent and each.engine_url == streaming.engine_url]
+        waits = streaming.is_sent and not streaming.has_begun and len(before) >= self._state.models.num_parallel
+        return tuple(before) if waits else ()
 
     def _new_answer(self, turn: StoredTurn) -> _StreamingAnswer:
         settings = self._state.chat.settings
@@ -339,7 +325,6 @@ class AnswerController(PartsController):
         return turn
 
     def _request_next(self, tool_turn: ToolTurn, after: int) -> None:
-        """Request the model's answer to the tool results."""
         conversation_id = tool_turn.conversation_id
         turn = self._attempt(lambda: self._store.begin_next(conversation_id, after))
         if turn is None:
@@ -350,11 +335,12 @@ class AnswerController(PartsController):
             self._window.begin_answer(with_citations((*turn.history, turn.answer))[-1])
         streaming = _StreamingAnswer(next_request_id(), conversation_id, turn.answer.id, tool_turn.settings, turn.title)
         streaming.values = tool_turn.values
-        self._build_request(streaming, turn, tool_turn.mode, tool_turn)
+        self._request_shown(streaming, turn, tool_turn.mode, tool_turn)
 
-    def _build_request(
+    def _request_shown(
         self, streaming: _StreamingAnswer, turn: StoredTurn, mode: Mode, tools: ToolTurn | None = None
     ) -> None:
+        """Request an answer whose card is on the page."""
         self._request(streaming, turn, mode, tools)
         self._show()
         self._publish()
@@ -378,9 +364,13 @@ class AnswerController(PartsController):
         self._running[streaming.request_id] = self._running.pop(streaming.request_id)  # move it to the end
         tools = tools or self.tools.begin(turn.conversation_id, mode, settings)
         self._store_models(streaming)
-        streaming.thinking = ThinkingTime(turn.answer.text, streaming.before.thinking_ms if streaming.before else None)
+        before = streaming.before
+        streaming.thinking = ThinkingTime(turn.answer.text, before.thinking_ms if before else None)
         decode = self._parts.decode
-        settings = replace(settings, values={**settings.values, **_seed_of(streaming, settings), **streaming.values})
+        drawn = before.drawn if before is not None else None
+        # Continue an answer with its seed if its chat has none.
+        seed = {"seed": drawn.seed} if drawn is not None and settings.integer("seed") is None else {}
+        settings = replace(settings, values={**settings.values, **seed, **streaming.values})
         depth, number = streaming.settings.integer("depth"), streaming.request_id
         request = chat_request(settings, turn.history, mode, depth, number, decode)
         begun = (Message("assistant", turn.answer.text),) if turn.answer.text else ()
@@ -391,8 +381,12 @@ class AnswerController(PartsController):
             functions, holds = functions_of(tools.definitions), bool(settings.values["hold_calls"])
             request = replace(request, tools=functions, constrains_calls=holds)
         request = self._context.prepare(request, turn)
-        self._store_sampling(streaming, record_sampling(settings))
-        streaming.full = _full_notice(request)
+        # An answer that is continued with other settings has no record of its sampling.
+        now = record_sampling(settings)
+        streaming.drawn = now if before is None else continued_sampling(drawn, now)
+        self._store.set_sampling(streaming.answer_id, streaming.drawn)
+        has_one_turn = sum(message.role == "user" for message in request.messages) < 2
+        streaming.full = FULL_WITH_ONE_TURN if has_one_turn else CONTEXT_FULL[request.overflow]
         streaming.temperature = request.sampling.temperature
         streaming.is_sent = True
         streaming.engine_url = self._state.models.engine_url
@@ -455,8 +449,9 @@ class AnswerController(PartsController):
         if visible is None or turn is None or streaming.abandoned or event.reason is FinishReason.CANCELLED:
             return False
         said, calls = self.tools.calls_of(turn, visible.raw, is_cut=event.reason in _TRUNCATED)
-        rest = (visible.rest_of(said), ()) if calls else visible.rest()
-        self._show_text(streaming, *_with_spans(*rest))
+        text, spans = (visible.rest_of(said), ()) if calls else visible.rest()
+        # Text without spans is attributed to the target.
+        self._show_text(streaming, text, spans or (TokenSpan(len(text), Source.TARGET),))
         if not calls:
             return False
         answer_id, conversation_id = streaming.answer_id, streaming.conversation_id
@@ -465,7 +460,9 @@ class AnswerController(PartsController):
             return False
         del self._running[streaming.request_id]
         cut = event.reason in _TRUNCATED
-        notice = self.tools.ending_notice(turn) or _notice(event, streaming.full)
+        notice = _notice(event, streaming.full)
+        if turn.loop.next_step is LoopEnding.UNREADABLE:
+            notice = translate("ToolController", UNREADABLE).format(count=MAX_UNREADABLE)
         self._end(streaming, AnswerEnding(MessageState.COMPLETE, event.stats, notice, cut=cut))
         self.tools.run_calls(turn, views)
         return True
@@ -535,31 +532,8 @@ class AnswerController(PartsController):
         draft = used_draft(streaming.mode, streaming.draft)
         self._store.set_models(streaming.answer_id, streaming.target, draft)
 
-    def _store_sampling(self, streaming: _StreamingAnswer, drawn: SamplingRecord) -> None:
-        """Record how the answer is sampled. An answer that was continued with other settings has no record."""
-        before = streaming.before
-        streaming.drawn = drawn if before is None else continued_sampling(before.drawn, drawn)
-        self._store.set_sampling(streaming.answer_id, streaming.drawn)
-
     def _is_shown(self, streaming: _StreamingAnswer) -> bool:
         return streaming.conversation_id == self._state.chat_id and not streaming.abandoned
-
-
-def _with_spans(text: str, spans: tuple[TokenSpan, ...]) -> tuple[str, tuple[TokenSpan, ...]]:
-    """The text with its spans; text without spans is attributed to the target."""
-    return text, spans or ((TokenSpan(len(text), Source.TARGET),) if text else ())
-
-
-def _seed_of(streaming: _StreamingAnswer, settings: Settings) -> Mapping[str, SettingValue]:
-    """The seed with which to continue an answer, if its chat has none."""
-    drawn = streaming.before.drawn if streaming.before is not None else None
-    return {"seed": drawn.seed} if drawn is not None and settings.integer("seed") is None else {}
-
-
-def _full_notice(request: ChatRequest) -> str:
-    """A notice: the context is full, and how to continue the answer."""
-    num_turns = sum(message.role == "user" for message in request.messages)
-    return FULL_WITH_ONE_TURN if num_turns < 2 else CONTEXT_FULL[request.overflow]
 
 
 def _notice(event: Finished, full: str) -> str:

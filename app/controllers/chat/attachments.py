@@ -17,7 +17,6 @@ from PySide6.QtGui import QImage
 from app.controllers.chat.token_sum import TokenSumController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.unsent import UnsentController
-from app.controllers.models.engines import ModelLists
 from app.controllers.parts import Parts, PartsController
 from app.core.attachments.reader import AttachmentReader, ReadOutcome, ReadRequest
 from app.core.domain.attachment_errors import TooManyFilesError
@@ -42,18 +41,17 @@ class AttachmentController(PartsController):
 
     outcome_ready = Signal(object)  # a `ReadOutcome`, emitted on the reading thread
 
-    def __init__(self, parts: Parts, unsent: UnsentController, transfer: TransferController, lists: ModelLists) -> None:
+    def __init__(self, parts: Parts, unsent: UnsentController, transfer: TransferController) -> None:
         super().__init__(parts)
-        self._transfer, self._lists = transfer, lists
+        self._transfer = transfer
         self._unsent_attachments: list[Attachment] = []
         self._reading: dict[int, ReadRequest] = {}
         self._refused: list[Problem] = []
         self._num_requests = 0
         self.sums = TokenSumController(parts)
-        self._vision_models: tuple[tuple[str, str], ...] | None = None  # vision models to offer; None before the search
         self._reader = AttachmentReader(parts.store, self.outcome_ready.emit)
         self.outcome_ready.connect(self._on_outcome)
-        self.sums.counted.connect(self._show)
+        self.sums.changed.connect(self._show)
         unsent.opened.connect(self._open)
         self._connect()
         self._changed()
@@ -65,7 +63,6 @@ class AttachmentController(PartsController):
         composer.edit.picture_pasted.connect(self.attach_picture)
         composer.attachment_removed.connect(self.remove)
         composer.attachment_opened.connect(self.open_attachment)
-        composer.tray.model_requested.connect(lambda path: window.dialogs.file_chosen.emit(path, "target"))
         window.transcript.attachment_opened.connect(self.open_attachment)
         window.drop_zone.files_dropped.connect(self._on_dropped)
 
@@ -75,7 +72,7 @@ class AttachmentController(PartsController):
         self._request(files, may_import=may_import)
 
     def attach_text(self, text: str) -> None:
-        self._request([(self._pasted_name(), None, text)])
+        self._request([(self._unused_name(tr("Pasted text"), "txt"), None, text)])
 
     def attach_picture(self, image: QImage) -> None:
         name = self._unused_name(tr("Pasted picture"), "png")
@@ -95,7 +92,6 @@ class AttachmentController(PartsController):
         self._changed()
 
     def open_attachment(self, attachment_id: int) -> None:
-        """Open the text or the picture of an attachment, sent or unsent."""
         found = self._attempt(lambda: self._store.attachments.read(attachment_id))
         if found is not None:
             from ui.composer.attachments.reader import AttachmentDialog  # noqa: PLC0415  (opened by a click)
@@ -123,7 +119,7 @@ class AttachmentController(PartsController):
 
     def _show(self) -> None:
         counting = tr("counting tokens")
-        note = counting if self.sums.can_count else tr("tokens are counted once a model is loaded")
+        note = counting if self._parts.counts.size else tr("tokens are counted once a model is loaded")
         target = self._state.engine.target
         note = "" if target is not None and target.engine_url else note  # tokens of a remote model cannot be counted
         shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._unsent_attachments]
@@ -131,29 +127,13 @@ class AttachmentController(PartsController):
             self._picture_note if each.picture and self._picture_note else "" if each.num_tokens is not None else note
             for each in shown
         ]
-        reading = [request for request in self._reading.values() if self._is_open_chat(request)]
+        reading = self._reading_here
         shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
         notes += [tr("reading")] * len(reading)
         self._window.composer.show_attachments(shown, notes, reading=bool(reading))
-        self._show_vision_note()
-
-    def _show_vision_note(self) -> None:
-        """If the model has no vision and a picture is attached, say so and offer a vision model."""
-        tray = self._window.composer.tray
-        if not self._picture_note or not any(each.picture for each in self._unsent_attachments):
-            self._vision_models = None
-            tray.show_vision_offer("")
-            return
-        if self._vision_models is None:
-            self._vision_models = ()
-            self._lists.find_vision_models(self._offer_vision_models)
-        words = tr("This model cannot see pictures. It only gets their names.")
-        tray.show_vision_offer(words, *(self._vision_models[0] if self._vision_models else ()))
-
-    def _offer_vision_models(self, models: Sequence[tuple[str, str]]) -> None:
-        if self._vision_models is not None:  # None: the offer was withdrawn meanwhile
-            self._vision_models = tuple(models)
-            self._show_vision_note()
+        blind = bool(self._picture_note) and any(each.picture for each in self._unsent_attachments)
+        words = tr("This model cannot see pictures. It only gets their names.") if blind else ""
+        self._window.composer.tray.show_vision_note(words)
 
     @property
     def _picture_note(self) -> str:
@@ -163,8 +143,10 @@ class AttachmentController(PartsController):
             return ""
         return tr("this model cannot see it")
 
-    def _is_open_chat(self, request: ReadRequest) -> bool:
-        return request.conversation_id == self._state.chat_id
+    @property
+    def _reading_here(self) -> list[ReadRequest]:
+        here = self._state.chat_id
+        return [request for request in self._reading.values() if request.conversation_id == here]
 
     def _on_dropped(self, paths: Sequence[str]) -> None:
         self._window.show_chat()
@@ -179,11 +161,7 @@ class AttachmentController(PartsController):
         picture: Callable[[], bytes] | None = None,
     ) -> None:
         here = self._state.chat_id
-        room = (
-            MAX_ATTACHMENTS
-            - len(self._unsent_attachments)
-            - sum(self._is_open_chat(each) for each in self._reading.values())
-        )
+        room = MAX_ATTACHMENTS - len(self._unsent_attachments) - len(self._reading_here)
         for name, path, text in files[: max(room, 0)]:
             self._num_requests += 1
             request = ReadRequest(self._num_requests, here, name, path, text, may_import, picture)
@@ -194,12 +172,8 @@ class AttachmentController(PartsController):
             self._report_refusals()
         self._show()
 
-    def _pasted_name(self) -> str:
-        return self._unused_name(tr("Pasted text"), "txt")
-
     def _unused_name(self, first: str, ending: str) -> str:
-        reading = (request.name for request in self._reading.values() if self._is_open_chat(request))
-        taken = {*(each.name for each in self._unsent_attachments), *reading}
+        taken = {each.name for each in self._unsent_attachments} | {each.name for each in self._reading_here}
         names = (f"{first}{f' {number}' if number > 1 else ''}.{ending}" for number in itertools.count(1))
         return next(name for name in names if name not in taken)
 
@@ -216,11 +190,10 @@ class AttachmentController(PartsController):
                 self._window.composer.edit.insertPlainText(request.text)
         elif outcome.is_export and request.path is not None:
             self._transfer.import_files([request.path])
-        elif outcome.attachment is not None and self._is_open_chat(request):
-            known = {
-                each.id for each in self._unsent_attachments
-            }  # if the chat was opened after storing, it is already listed
-            self._unsent_attachments += [outcome.attachment] if outcome.attachment.id not in known else []
+        elif (made := outcome.attachment) is not None and request.conversation_id == self._state.chat_id:
+            # If the chat was opened after storing, it is already listed.
+            others = [each for each in self._unsent_attachments if each.id != made.id]
+            self._unsent_attachments = [*others, made]
         if outcome.notice:
             self._window.show_notice(outcome.notice)
         self._report_refusals()

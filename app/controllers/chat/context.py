@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.token_sum import TEMPLATE_TOKENS_PER_MESSAGE
 from app.controllers.parts import Parts, PartsController
+from app.controllers.token_counts import Countable
 from app.core.domain.context import ContextParts, SummaryView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.model_name import model_name
@@ -19,7 +20,6 @@ from app.core.storage.chats.store import StoredTurn
 from engine.records import (
     MIN_ANSWER_TOKENS,
     ChatRequest,
-    CountRequest,
     EngineFailed,
     Finished,
     Message,
@@ -27,9 +27,8 @@ from engine.records import (
     PictureSize,
     StatsUpdate,
     SummaryUpdate,
-    TokensCounted,
 )
-from engine.requests import SetStateLimit, next_request_id
+from engine.requests import SetStateLimit
 from engine.session.summarising import with_summary
 from ui.composer.context_meter import ContextMeter
 from ui.text.language import translate
@@ -88,7 +87,7 @@ class ContextController(PartsController):
         self._summary_requests: dict[int, _SummaryRequest] = {}  # the last request of each conversation
         self._size, self._target = 0, ""
         self._system_prompt = ""
-        self._count = 0  # the newest count's request number
+        self._asked: tuple[Countable, ...] = ()  # what is being counted: system prompt, messages, answer, pictures
         self._shown_tools = ""
         self._overhead = 0
         self._refused: dict[int, int] = {}  # tokens of prompts that were too long, by answer id
@@ -96,10 +95,11 @@ class ContextController(PartsController):
         self.meter = self._make_meter()
         lines = self._window.transcript.summaries
         lines.undo_requested.connect(self.undo_summary)
-        lines.skip_requested.connect(self._skip_summary)
+        lines.skip_requested.connect(self.skip_summary)
         self._state.settings_changed.connect(self._on_settings)
         self._state.chat_settings_changed.connect(self._on_chat_changed)
         self._state.tools_changed.connect(self._on_chat_changed)
+        parts.counts.counted.connect(self._show_counts)
         self._state.chat_shown.connect(self.show)
 
     def _make_meter(self) -> ContextMeter:
@@ -160,7 +160,7 @@ class ContextController(PartsController):
         if asked.conversation_id == self._state.chat_id:
             self._show_lines(self._shown_messages())
 
-    def _skip_summary(self) -> None:
+    def skip_summary(self) -> None:
         asked = self._summary_requests.get(self._state.chat_id or 0)
         if asked is not None:
             self._worker.skip_summary(asked.request_id)
@@ -186,24 +186,30 @@ class ContextController(PartsController):
         shown = self._window.transcript.last_answer()
         if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
             self._window.composer.set_context(0, self._size)  # the last count was made with another model
-        self._count = next_request_id()
         self._shown_tools = self._state.tools_text
         self._overhead = TEMPLATE_TOKENS_PER_MESSAGE * (len(short.messages) + bool(system) + bool(answer))
         said = text_to_count(short.messages)
         refused = self._needed_tokens(0)
         self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
-        texts = system + self._shown_tools, said, answer
-        sizes = self._sizes(views, short)
-        self._worker.submit(CountRequest(self._count, (*texts, *sizes)))
+        sizes: tuple[PictureSize, ...] = ()
+        if self._parts.decode is not None:  # pictures that remain in the prompt after a summary
+            ids = [view.id for view in views]
+            sizes = picture_sizes(views[ids.index(short.summary_at) + 1 if short.summary_at is not None else 0 :])
+        self._asked = (system + self._shown_tools, said, answer, *sizes)
+        self._parts.counts.request(self._asked)
+        self._show_counts()
 
-    def on_counted(self, event: TokensCounted) -> None:
-        if event.request_id == self._count and event.counts is not None:
-            system, said, answer, *pictures = event.counts
-            said = said + self._overhead + sum(pictures) if said or answer or pictures else 0
-            parts = ContextParts(system, said, answer, self._size, has_tools=bool(self._shown_tools))
-            needed = self._needed_tokens(parts.used)
-            parts = self._with_total(parts, self._window.composer.context_used)
-            self.meter.set_parts(replace(parts, refused=needed))
+    def _show_counts(self) -> None:
+        counts = [self._parts.counts.of(text) for text in self._asked]
+        if not counts or None in counts:
+            return
+        self._asked = ()
+        system, said, answer, *pictures = (count or 0 for count in counts)
+        said = said + self._overhead + sum(pictures) if said or answer or pictures else 0
+        parts = ContextParts(system, said, answer, self._size, has_tools=bool(self._shown_tools))
+        needed = self._needed_tokens(parts.used)
+        parts = self._with_total(parts, self._window.composer.context_used)
+        self.meter.set_parts(replace(parts, refused=needed))
 
     def on_failed(self, event: EngineFailed) -> None:
         """Show how many tokens a question that was too long needs; discard an unfinished summary."""
@@ -247,12 +253,6 @@ class ContextController(PartsController):
             return ()
         views = self._attempt(lambda: self._store.history(conversation_id)) or ()
         return tuple(view for view in views if view.state is not MessageState.STREAMING)
-
-    def _sizes(self, views: tuple[MessageView, ...], short: CondensedMessages) -> tuple[PictureSize, ...]:
-        """Sizes of the pictures that remain in the prompt after a summary; empty without vision."""
-        ids = [view.id for view in views]
-        begin = ids.index(short.summary_at) + 1 if short.summary_at is not None else 0
-        return picture_sizes(views[begin:]) if self._parts.decode is not None else ()
 
     def _show_lines(self, views: tuple[MessageView, ...]) -> CondensedMessages:
         conversation_id = self._state.chat_id

@@ -8,7 +8,7 @@ from dataclasses import replace
 from app.controllers.chat.unsent import EditsController, UnsentController
 from app.controllers.layers import ChatLayers
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.messages import MessageState
 from app.core.domain.projects import with_citations
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
@@ -34,9 +34,6 @@ class ConversationController(PartsController):
         self._list_marks: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         self._new_folder_id: int | None = None  # the folder of the open chat if it is not stored yet
         self._unread: set[int] = set()  # chats with an unread answer; not stored
-        self._connect()
-
-    def _connect(self) -> None:
         window, state = self._window, self._state
         window.composer.mode_chosen.connect(lambda mode: self.change(Layer.CHAT, {"mode": mode.value}))
         window.composer.depth_chosen.connect(lambda depth: self.change(Layer.CHAT, {"depth": depth}))
@@ -105,11 +102,12 @@ class ConversationController(PartsController):
         streaming = views[-1] if streaming else None
         self._window.show_conversation(title, views[:-1] if streaming else views)
         if streaming:
-            self._show_streaming(streaming)
+            self._window.begin_answer(replace(streaming, text="", spans=()))
+            if streaming.text:
+                self._window.transcript.append_text(streaming.text, streaming.spans)
         self._state.show_chat()
 
     def on_stored(self, conversation_id: int) -> None:
-        """Record that the open chat was stored with its first message."""
         self._open(conversation_id)
         if self._new_folder_id is not None:
             folder_id = self._new_folder_id
@@ -117,7 +115,6 @@ class ConversationController(PartsController):
         self._attempt(lambda: self.layers.stored_as(conversation_id))
 
     def show_first(self, turn: StoredTurn) -> None:
-        """Show a chat with its title after its first message was stored."""
         self._window.show_conversation(turn.title, turn.history)
         self.unsent.sent(turn.conversation_id)
         self._state.show_chat()
@@ -150,12 +147,10 @@ class ConversationController(PartsController):
         self.show_settings()
 
     def reset(self, layer: Layer, keys: Collection[str]) -> None:
-        """Remove values of the open chat or its model."""
         self._attempt(lambda: self.layers.reset(layer, keys))
         self.show_settings()
 
     def remember_for_model(self) -> None:
-        """Copy the open chat's own values to its model."""
         self._attempt(self.layers.remember_for_model)
         self.show_settings()
 
@@ -184,8 +179,3 @@ class ConversationController(PartsController):
         self._window.chat_settings.set_view(self.layers.view(), self._state.chat_id)
         self._state.set_chat_settings(held, mode, depth)
         return reason
-
-    def _show_streaming(self, view: MessageView) -> None:
-        self._window.begin_answer(replace(view, text="", spans=()))
-        if view.text:
-            self._window.transcript.append_text(view.text, view.spans)

@@ -43,9 +43,6 @@ class DeletionController(PartsController):
         self._conversations = conversations
         self._answers = answers
         self._last_deletion: _UndoableDeletion | None = None
-        self._connect()
-
-    def _connect(self) -> None:
         bar = self._window.undo_bar
         listing, signals = self._window.sidebar.list, self._window.sidebar.library_signals
         listing.delete_requested.connect(lambda conversation_id: self.delete_chats((conversation_id,)))
@@ -103,13 +100,18 @@ class DeletionController(PartsController):
 
         def fill() -> None:
             rows = self._attempt(self._store.deletions.deleted_chats) or ()
-            chats.set_rows([Choice(str(each.id), each.title, side=_days_left(each.until)) for each in rows])
+            days = [max((each.until - datetime.now(UTC)).days + 1, 0) for each in rows]
+            left = [tr("{count} days left", None, number).format(count=count(number)) for number in days]
+            chats.set_rows([Choice(str(each.id), each.title, side=side) for each, side in zip(rows, left, strict=True)])
             chats.choose_first()
             for each in (wipe, dialog.accept_button):
                 each.setEnabled(bool(rows))
 
         def wipe_chosen() -> None:
-            self._wipe((int(chats.current_key()),))
+            chosen = int(chats.current_key())
+            self._answers.abandon(chosen)
+            self._succeeds(lambda: self._store.deletions.delete_permanently((chosen,)))
+            self._forget((chosen,))
             fill()
 
         wipe.clicked.connect(wipe_chosen)
@@ -123,12 +125,6 @@ class DeletionController(PartsController):
     def _restore(self, conversation_id: int) -> None:
         if conversation_id and self._succeeds(lambda: self._store.deletions.undo_deletion((conversation_id,))):
             self._show(conversation_id, was_open=True)
-
-    def _wipe(self, conversation_ids: tuple[int, ...]) -> None:
-        for conversation_id in conversation_ids:
-            self._answers.abandon(conversation_id)
-        self._succeeds(lambda: self._store.deletions.delete_permanently(conversation_ids))
-        self._forget(conversation_ids)
 
     def delete_messages(self, message_id: int, *, alone: bool = False) -> None:
         """Hide a message, ``alone`` or with everything that follows it in all branches."""
@@ -204,13 +200,7 @@ class DeletionController(PartsController):
         self._conversations.refresh()
 
     def _forget(self, conversation_ids: Sequence[int]) -> None:
-        """Make the engine drop the cached states of these chats."""
         for conversation_id in conversation_ids:
             self._worker.submit(ForgetState(conversation_id))
         if conversation_ids:
             self._worker.submit(ForgetPast())  # clears the index of past answers: it does not separate chats
-
-
-def _days_left(until: datetime) -> str:
-    days = max((until - datetime.now(UTC)).days + 1, 0)
-    return tr("{count} days left", None, days).format(count=count(days))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 
 from PySide6.QtCore import Signal
@@ -27,16 +27,15 @@ class LibraryController(PartsController):
         self._conversations = conversations
         self.found.connect(self._on_found)
         self._state.chats_listed.connect(self._search_again)
-        self._connect()
-
-    def _connect(self) -> None:
         sidebar, library = self._window.sidebar, self._library
         library_signals = sidebar.library_signals
         sidebar.search_requested.connect(self.search)
         library_signals.pinned.connect(self._then_refresh(library.set_pinned))
         library_signals.archived.connect(self._then_refresh(library.set_archived))
         library_signals.moved_to_folder.connect(self._then_refresh(library.move_to_folder))
-        library_signals.reordered.connect(self._then_refresh(self._arrange))
+        library_signals.reordered.connect(
+            self._then_refresh(lambda ids, folder_id: library.arrange(ids, folder_id=folder_id))
+        )
         library_signals.duplicated.connect(self.duplicate)
         library_signals.folder_created.connect(self.make_folder)
         library_signals.folder_renamed.connect(self._then_refresh(library.rename_folder))
@@ -57,7 +56,6 @@ class LibraryController(PartsController):
             self.search(self._window.sidebar.search.text())
 
     def duplicate(self, conversation_id: int) -> None:
-        """Copy a conversation with all its branches and open the copy."""
         copy = self._attempt(lambda: self._library.duplicate(conversation_id))
         if copy is not None:
             self._conversations.select(copy)
@@ -87,9 +85,6 @@ class LibraryController(PartsController):
     def _on_found(self, typed: str, hits: Hits) -> None:
         if typed == self._window.sidebar.search.text():
             self._window.sidebar.show_results(hits)
-
-    def _arrange(self, conversation_ids: Sequence[int], folder_id: int | None) -> None:
-        self._library.arrange(conversation_ids, folder_id=folder_id)
 
     def _then_refresh(self, change: Callable[..., object]) -> Callable[..., None]:
         def act(*arguments: object) -> None:

@@ -15,12 +15,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QProcess
 
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import AppError
 from app.core.domain.lazy import Lazy
-from app.core.domain.messages import MessageView
 from app.core.domain.model_name import printable
 from app.core.domain.projects import (
     CHARS_PER_TOKEN,
@@ -64,10 +62,9 @@ class ProjectController(PartsController):
     def __init__(self, parts: Parts, conversations: ConversationController, hub: HubController | None = None) -> None:
         super().__init__(parts)
         self._projects, self._conversations, self._hub = parts.projects, conversations, hub
-        self._index = Lazy(self._open_index)
+        self._index = Lazy(partial(_open_index, parts.paths.documents_file))
         self._page: ProjectPage | None = None
         self._process: QProcess | None = None
-        self._jobs = JobRunner()
         self._embedding_path = ""
         self._embedder: PassageEmbedder | None = None
         self.has_meaning = False  # the embedder is loaded
@@ -76,16 +73,22 @@ class ProjectController(PartsController):
         self._tokens_per_s = 0.0  # speed of prompt processing
         signals = self._window.sidebar.library_signals
         signals.page_requested.connect(self.open_page)
-        signals.folder_renamed.connect(self._rename)
-        signals.moved_to_folder.connect(self._on_chat_moved)
+
+        def rename(folder_id: int, name: str) -> None:
+            project = self._projects.of_folder(folder_id)
+            if project is not None and name.strip():
+                self._save(replace(project, name=name.strip()))
+
+        def apply_project(conversation_id: int, folder_id: int | None) -> None:
+            if conversation_id == self._state.chat_id:
+                self._conversations.layers.move_to(folder_id)
+                self._conversations.show_settings()
+
+        signals.folder_renamed.connect(rename)
+        signals.moved_to_folder.connect(apply_project)
         signals.folder_deleted.connect(lambda _folder_id: self.stop_reading())
         self._window.transcript.link_activated.connect(self._open_source)
         self._state.chat_shown.connect(self._on_chat_shown)
-
-    def _open_index(self) -> DocumentIndex:
-        from app.core.projects.index import DocumentIndex  # noqa: PLC0415  (numpy: the first paint does not wait for it)
-
-        return DocumentIndex(self._parts.paths.documents_file)
 
     def start(self) -> None:
         """Give projects that the command line made a folder of chats, and delete projects whose folder was deleted."""
@@ -103,20 +106,14 @@ class ProjectController(PartsController):
                 self._forget_unused()
 
     def _forget_unused(self) -> None:
-        """Delete files from the index that no project contains."""
         used = {source for project in self._projects.all() for source in project.sources}
         self._attempt(lambda: self._index().keep_only(used))
 
     # ---- passages ---------------------------------------------------------------------------------------------------
 
-    def project_of(self, conversation_id: int) -> Project | None:
-        """The project that a stored chat is in."""
-        folder = self._attempt(lambda: self._store.library.folder_of(conversation_id))
-        return self._projects.of_folder(folder)
-
     def has_files(self, conversation_id: int) -> bool:
         """True if a stored chat is in a project with indexed files."""
-        project = self.project_of(conversation_id)
+        project = self._projects.of_folder(self._attempt(lambda: self._store.library.folder_of(conversation_id)))
         return project is not None and bool(project.sources)
 
     def search(self, conversation_id: int, question: str) -> Sequence[Passage]:
@@ -145,7 +142,12 @@ class ProjectController(PartsController):
             with suppress(EngineError):  # search by words only
                 meaning = self._embedder.embed_question(question)
         found = self._index().find(project.sources, question, meaning) or self._index().beginning(project.sources)
-        return fitting_passages(found, round(self._max_tokens * CHARS_PER_TOKEN))
+        # As many as fit the context and are processed soon.
+        ready = self._state.models.ready
+        n_ctx = ready.target.n_ctx if ready is not None else 0
+        soon = round(self._tokens_per_s * MAX_READING_S) if self._tokens_per_s else 2 * MIN_PASSAGE_TOKENS
+        most = max(MIN_PASSAGE_TOKENS, min(soon, n_ctx // CONTEXT_SHARE))
+        return fitting_passages(found, round(most * CHARS_PER_TOKEN))
 
     def _load_embedder(self) -> None:
         """Load the embedding model of the settings on a thread; until then, search is by words only."""
@@ -165,18 +167,9 @@ class ProjectController(PartsController):
         def ready(_: None) -> None:
             self.has_meaning = True
 
-        self._jobs.run("embedding model", lambda _stop: embedder.load(), ready, self._window.show_problem)
-
-    @property
-    def _max_tokens(self) -> int:
-        """Maximum tokens of passages, so that they fit the context and are processed within `MAX_READING_S`."""
-        ready = self._state.models.ready
-        n_ctx = ready.target.n_ctx if ready is not None else 0
-        soon = round(self._tokens_per_s * MAX_READING_S) if self._tokens_per_s else 2 * MIN_PASSAGE_TOKENS
-        return max(MIN_PASSAGE_TOKENS, min(soon, n_ctx // CONTEXT_SHARE))
+        self._jobs.run("embedding model", lambda _stop: embedder.load(), ready)
 
     def on_stats(self, stats: RunStats) -> None:
-        """Record the speed of prompt processing."""
         read = stats.prompt_tokens - stats.prompt_cached_tokens
         if read >= _MIN_MEASURED_TOKENS and stats.prompt_s > 0.0:
             self._tokens_per_s = read / stats.prompt_s
@@ -208,7 +201,10 @@ class ProjectController(PartsController):
         views = self._attempt(lambda: self._store.history(conversation_id)) or ()
         place = next((at for at, view in enumerate(views) if view.id == answer_id), len(views))
         for view in reversed(views[:place]):
-            for text in _passage_texts(view):
+            texts = [one.text for one in view.attachments if one.kind is AttachmentKind.PASSAGES]
+            if view.call is not None and view.call.name == SEARCH_TOOL:
+                texts.append(view.text)
+            for text in texts:
                 found = next((one for one in cited_passages(text) if one.number == number), None)
                 if found is not None:
                     return found
@@ -228,28 +224,39 @@ class ProjectController(PartsController):
             return
         from ui.projects.page import ProjectPage  # noqa: PLC0415
 
+        def forget() -> None:
+            self._page = None
+
+        def remove_source(source: str) -> None:
+            stored = self._stored(page)
+            self.stop_reading()
+            self._change(page, replace(stored, sources=tuple(one for one in stored.sources if one != source)))
+            self._forget_unused()
+
+        def set_instructions(text: str) -> None:
+            stored = self._stored(page)
+            own = {"system_prompt": text} if text.strip() else {}
+            others = {key: value for key, value in stored.values.items() if key != "system_prompt"}
+            self._change(page, replace(stored, values={**others, **own}))
+
         target = self._state.models.ready.target if self._state.models.ready is not None else None
         loaded = (target.path, target.name) if target is not None and not target.engine_url else None
         embedder = self._state.settings.text("embedding_path")
         page = self._page = ProjectPage(self._window.theme, project, self._window, loaded, embedder)
         page.sources_added.connect(lambda paths: self._change(page, with_sources(self._stored(page), list(paths))))
-        page.source_removed.connect(partial(self._remove_source, page))
-        page.instructions_changed.connect(partial(self._set_instructions, page))
+        page.source_removed.connect(remove_source)
+        page.instructions_changed.connect(set_instructions)
         page.model_changed.connect(lambda path: self._change(page, replace(self._stored(page), model_path=path)))
         page.embedder_changed.connect(partial(self._set_embedder, page))
         page.reading_requested.connect(lambda wanted: self._read(self._stored(page)) if wanted else self.stop_reading())
         page.embedder_offer_chosen.connect(partial(self._download_embedder, page))
         page.export_requested.connect(partial(self._ask_export, page))
-        page.finished.connect(self._forget_page)
+        page.finished.connect(forget)
         self._show_files()
         self._read(project)
         page.open()
 
-    def _forget_page(self) -> None:
-        self._page = None
-
     def _stored(self, page: ProjectPage) -> Project:
-        """The stored project of the page."""
         return next((one for one in self._projects.all() if one.id == page.project.id), page.project)
 
     def _change(self, page: ProjectPage, project: Project) -> None:
@@ -263,17 +270,6 @@ class ProjectController(PartsController):
         self._conversations.show_settings()
         self._show_files()
         self._read(project)
-
-    def _remove_source(self, page: ProjectPage, source: str) -> None:
-        project = self._stored(page)
-        self.stop_reading()
-        self._change(page, replace(project, sources=tuple(one for one in project.sources if one != source)))
-        self._forget_unused()
-
-    def _set_instructions(self, page: ProjectPage, text: str) -> None:
-        project = self._stored(page)
-        values = {key: value for key, value in project.values.items() if key != "system_prompt"}
-        self._change(page, replace(project, values={**values, **({"system_prompt": text} if text.strip() else {})}))
 
     def _set_embedder(self, page: ProjectPage, path: str) -> None:
         self._window.dialogs.save({"embedding_path": path})
@@ -308,7 +304,7 @@ class ProjectController(PartsController):
         def start(path: str) -> None:
             project = self._stored(page)
             work = partial(export_project, project, self._store, Path(path))
-            self._jobs.run("export", lambda _stop: work(), done, partial(self._report, page))
+            self._jobs.run("project export", lambda _stop: work(), done, partial(self._report, page), writes=True)
 
         ask_project_file(page, file_name(page.project.name, "zip"), start)
 
@@ -317,17 +313,6 @@ class ProjectController(PartsController):
         if self._page is not None:
             project = self._page.project
             self._page.set_files(self._attempt(lambda: self._index().files(project.sources)) or ())
-
-    def _rename(self, folder_id: int, name: str) -> None:
-        project = self._projects.of_folder(folder_id)
-        if project is not None and name.strip():
-            self._save(replace(project, name=name.strip()))
-
-    def _on_chat_moved(self, conversation_id: int, folder_id: int | None) -> None:
-        """If the open chat was moved to another folder, apply that folder's project."""
-        if conversation_id == self._state.chat_id:
-            self._conversations.layers.move_to(folder_id)
-            self._conversations.show_settings()
 
     def _save(self, project: Project) -> None:
         try:
@@ -407,7 +392,6 @@ class ProjectController(PartsController):
 
     def close(self) -> None:
         self.stop_reading()
-        self._jobs.close(0.0)
         if self._embedder is not None:
             self._embedder.close()
         index = self._index.value
@@ -415,7 +399,7 @@ class ProjectController(PartsController):
             index.close()
 
 
-def _passage_texts(view: MessageView) -> list[str]:
-    """The passages that a question or a tool result contains."""
-    texts = [one.text for one in view.attachments if one.kind is AttachmentKind.PASSAGES]
-    return [*texts, view.text] if view.call is not None and view.call.name == SEARCH_TOOL else texts
+def _open_index(file: Path) -> DocumentIndex:
+    from app.core.projects.index import DocumentIndex  # noqa: PLC0415  (numpy: the first paint does not wait for it)
+
+    return DocumentIndex(file)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
-from app.core.domain.settings.layers import Layer, SavedPrompt
+from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import DEFAULTS
 from app.core.storage.presets import Presets
 from app.core.storage.prompts import Prompts
-from engine.records import Problem
 from engine.requests import ForgetPast
 from ui.composer.prompt_list import builtin_prompts
 
@@ -25,14 +24,8 @@ class ChatSettingsController(PartsController):
         self._conversations = conversations
         self.presets = Presets(parts.paths.presets_file, parts.window.show_problem)
         self.prompts = Prompts(parts.paths.prompts_file, builtin_prompts(), parts.window.show_problem)
-        self._connect()
-
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        found = (*self._conversations.problems, self.presets.problem, self.prompts.problem)
-        return tuple(problem for problem in found if problem is not None)
-
-    def _connect(self) -> None:
+        found = (*conversations.problems, self.presets.problem, self.prompts.problem)
+        self.problems = tuple(problem for problem in found if problem is not None)
         wants = self._window.chat_settings
         self._window.dialogs.saved.connect(self._keeper.change)
         self._state.settings_changed.connect(self._on_settings)
@@ -44,7 +37,8 @@ class ChatSettingsController(PartsController):
         wants.preset_saved.connect(lambda name, values: self._with_presets(lambda: self.presets.save(name, values)))
         wants.preset_renamed.connect(lambda old, new: self._with_presets(lambda: self.presets.rename(old, new)))
         wants.preset_deleted.connect(lambda name: self._with_presets(lambda: self.presets.delete(name)))
-        wants.prompts_changed.connect(self._on_prompts)
+        wants.prompts_changed.connect(self.prompts.replace)
+        wants.prompts_changed.connect(lambda _prompts: wants.set_prompts(self.prompts.all))
 
     def show(self) -> None:
         self._on_settings(APPEARANCE)
@@ -71,10 +65,6 @@ class ChatSettingsController(PartsController):
             self._keeper.change({key: DEFAULTS[key] for key in keys})
         else:
             self._conversations.reset(layer, keys)
-
-    def _on_prompts(self, prompts: Iterable[SavedPrompt]) -> None:
-        self.prompts.replace(prompts)
-        self._window.chat_settings.set_prompts(self.prompts.all)
 
     def _with_presets(self, action: Callable[[], object]) -> None:
         try:

@@ -14,7 +14,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 from app.controllers.chat.projects import ProjectController
 from app.controllers.parts import Parts
 from app.core.domain.attachments import Attachment
-from app.core.domain.conversations import ConversationRow
 from app.core.domain.projects import SEARCH_TOOL
 from app.core.domain.tools.servers import ImportedServer, ImportView, ToolServerView
 from app.core.hub.tokens import tool_server_secret
@@ -82,8 +81,13 @@ class ToolProviders(QObject):
     def open(self, names: Iterable[str], conversation_id: int) -> BuiltInTools:
         """Return the built-in tools of these names for this chat, and start the servers."""
         self.start_servers()
+
+        def files() -> Sequence[Attachment]:  # called on the thread of the built-in tools
+            views = self._store.history(conversation_id)
+            return [attachment for view in views for attachment in view.attachments if attachment.picture is None]
+
         sources = BuiltInSources(
-            partial(self._files, conversation_id),
+            files,
             partial(self._search, conversation_id),
             partial(self._projects.search, conversation_id),
         )
@@ -98,18 +102,6 @@ class ToolProviders(QObject):
     @property
     def _providers(self) -> tuple[ToolProvider, ...]:
         return (*(() if self._servers is None else (self._servers,)), *self.extra_providers)
-
-    def _open_servers(self) -> McpTools:
-        from app.core.tools.mcp.provider import McpTools  # noqa: PLC0415
-
-        entries = self._read()
-        servers = McpTools(
-            entries, self.servers_changed.emit, reserved=(*NAMES, SEARCH_TOOL), secrets=tool_server_secret
-        )
-        for entry in entries:
-            if entry.enabled:  # the user switched it on: start it
-                servers.start(entry.name)
-        return servers
 
     def _read(self) -> tuple[ServerEntry, ...]:
         try:
@@ -220,19 +212,23 @@ class ToolProviders(QObject):
         return True
 
     def _get_servers(self) -> McpTools:
+        """The servers; the first call starts those that the user switched on."""
         if self._servers is None:
-            self._servers = self._open_servers()
-        return self._servers
+            from app.core.tools.mcp.provider import McpTools  # noqa: PLC0415
 
-    def _files(self, conversation_id: int) -> Sequence[Attachment]:  # called on the thread of the built-in tools
-        views = self._store.history(conversation_id)
-        return [attachment for view in views for attachment in view.attachments if attachment.picture is None]
+            entries, reserved = self._read(), (*NAMES, SEARCH_TOOL)
+            changed = self.servers_changed.emit
+            self._servers = McpTools(entries, changed, reserved=reserved, secrets=tool_server_secret)
+            for entry in entries:
+                if entry.enabled:
+                    self._servers.start(entry.name)
+        return self._servers
 
     def _search(self, conversation_id: int, words: str, most: int) -> Sequence[ChatHit]:
         hits = self._store.library.search(words).result() or ()
-        rows = {row.id: row for row in self._store.conversations()}
+        days = {row.id: row.updated_at.date().isoformat() for row in self._store.conversations()}
         return [
-            ChatHit(hit.title, _date(rows.get(hit.conversation_id)), "".join(text for text, _ in hit.parts))
+            ChatHit(hit.title, days.get(hit.conversation_id, ""), "".join(text for text, _ in hit.parts))
             for hit in hits
             if hit.conversation_id != conversation_id
         ][:most]
@@ -253,7 +249,3 @@ def _command_of(entry: ServerEntry) -> str:
     """The command or address of an entry, with the names of its variables. Values are omitted: they may be secrets."""
     given = [name for name, _ in (*entry.env, *entry.headers)]
     return " · ".join(filter(None, (entry.place, ", ".join(given))))
-
-
-def _date(row: ConversationRow | None) -> str:
-    return row.updated_at.date().isoformat() if row is not None else ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import Qt, Signal
@@ -13,7 +14,6 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.projects import ProjectController
 from app.controllers.chat.tool_providers import ToolProviders, path_of
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.attachments import Attachment
 from app.core.domain.messages import MessageView
 from app.core.domain.projects import SEARCH_TOOL
 from app.core.domain.settings.fields import SettingValue
@@ -29,7 +29,6 @@ from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision
 from app.core.tools.turn import (
     MAX_CALLS,
     MAX_STEPS,
-    MAX_UNREADABLE,
     RESULT_CHARS,
     AskUser,
     GenerateAnswer,
@@ -39,17 +38,13 @@ from app.core.tools.turn import (
     functions_of,
     truncated_result,
 )
-from engine.records import CountRequest, EngineReady, Mode, TokensCounted, ToolCall, ToolFormat
-from engine.requests import next_request_id
+from engine.records import Mode, ToolCall, ToolFormat
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 
 tr = Translator("ToolController")
 
 LIMIT_NOTICE = tr.mark("Stopped after {count} answers with tool calls. Send a message to continue.")
-UNREADABLE = tr.mark(
-    "The model wrote {count} invalid tool calls in a row, so the answer ends here. Ask again, or try another model."
-)
 NO_TOOLS = tr.mark("This model cannot use tools: {reason}.")
 CHAT_CONTINUED = tr.mark("The chat has continued since this call. Ask the model to call the tool again.")
 TOOL_GONE = tr.mark("This tool is no longer available. Switch on the tool or its server in the settings.")
@@ -95,17 +90,16 @@ class ToolController(PartsController):
         self._waiting_chats: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # ignored servers, callback
         self._reported_failures: dict[str, str] = {}
         self._last_offered: tuple[ToolDefinition, ...] = ()
-        self._counts: dict[str, int] = {}  # tokens by text: one definition, or all definitions together
-        self._counting_model: EngineReady | None = None
-        self._counting: dict[int, tuple[str, ...]] = {}  # texts being counted, by request number
+        self._counts = parts.counts
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._result_arrived.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         self._state.chat_settings_changed.connect(self._update_tools_text)
-        self._state.models_changed.connect(self._on_models)
+        self._state.models_changed.connect(self._update_tools_text)
         self._window.tool_servers.changed.connect(self._update_tools_text)
+        self._counts.counted.connect(self._show_menu)
         composer = self._window.composer
         composer.tool_picked.connect(self._toggle)
-        composer.tools_opening.connect(self._open_menu)
+        composer.tools_opening.connect(lambda: self._show_menu(whole=True))
         page = self._window.transcript
         page.call_decided.connect(self.decide)
         page.call_repeated.connect(self.repeat)
@@ -143,17 +137,15 @@ class ToolController(PartsController):
         return (*read_names(settings.text("built_in_tools")), *([SEARCH_TOOL] if searches else []))
 
     def _are_on(self, settings: Settings) -> bool:
-        """True if tools are on in a chat and the loaded model supports them."""
         return bool(settings.values["tools"]) and self._state.models.ready is not None and not self._refusal()
 
     def _publish_offered(self) -> None:
-        """Record the tool definitions of the next prompt."""
         settings = self._state.chat.settings
         offered = self._offered_tools(settings, self._state.chat_id) if self._are_on(settings) else ()
         if offered != self._last_offered:  # formatting many tools takes milliseconds
             self._last_offered = offered
             self._state.set_tools_text(json.dumps(functions_of(offered), ensure_ascii=False) if offered else "")
-            self._count((self._state.tools_text,))
+        self._counts.request((self._state.tools_text,))
 
     def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
         """True if servers are still starting; ``then`` is called when all have started or failed."""
@@ -187,15 +179,6 @@ class ToolController(PartsController):
             self._window.show_notice(" ".join(problems.values()))
         self._reported_failures = problems
 
-    def _on_models(self) -> None:
-        ready = self._state.models.ready
-        if ready is not None:
-            if ready is not self._counting_model:  # the counts are of another vocabulary
-                self._counting_model, self._last_offered = ready, ()
-                self._counts.clear()
-                self._counting.clear()
-            self._update_tools_text()
-
     def _update_tools_text(self) -> None:
         """Start the servers of the open chat and show its tools in the composer."""
         if self._are_on(self._state.chat.settings):
@@ -203,16 +186,14 @@ class ToolController(PartsController):
         self._publish_offered()
         self._show_menu()
 
-    def _open_menu(self) -> None:
-        self._count([_text_of(one) for one in (*DEFINITIONS, *self.providers.server_tools())])
-        self._show_menu(whole=True)
-
     def _show_menu(self, *, whole: bool = False) -> None:
         """Update the tools button, and the list of tools if the menu is open or ``whole``."""
         settings, ready = self._state.chat.settings, self._state.models.ready
+        if whole:
+            self._counts.request([_text_of(one) for one in (*DEFINITIONS, *self.providers.server_tools())])
         rows = self._rows(settings) if whole or self._window.composer.tools_are_open else ()
         size = ready.target.n_ctx if ready is not None else 0
-        tokens = self._counts.get(self._state.tools_text, 0)
+        tokens = self._counts.of(self._state.tools_text) or 0
         self._window.composer.show_tools(
             ToolMenu(bool(settings.values["tools"]), self._refusal(), tokens, size, tuple(rows))
         )
@@ -232,25 +213,7 @@ class ToolController(PartsController):
     def _row(self, tool: ToolDefinition, is_on: bool) -> OfferedTool:
         known = _BUILT_IN_TITLES.get(tool.name, "") if tool.server == BUILT_IN else ""
         title = translate("Settings", known) if known else tool.title or tool.name
-        return OfferedTool(tool.server, tool.name, title, is_on, self._counts.get(_text_of(tool)))
-
-    def _count(self, texts: Iterable[str]) -> None:
-        """Request token counts of definitions, except for a remote model, whose vocabulary is unknown."""
-        ready = self._state.models.ready
-        if ready is None or ready.target.engine_url:
-            return
-        asked = {text for waiting in self._counting.values() for text in waiting}
-        missing = tuple(text for text in texts if text and text not in self._counts and text not in asked)
-        if missing:
-            number = next_request_id()
-            self._counting[number] = missing
-            self._worker.submit(CountRequest(number, missing))
-
-    def on_counted(self, event: TokensCounted) -> None:
-        texts = self._counting.pop(event.request_id, ())
-        if texts and event.counts is not None:
-            self._counts.update(zip(texts, event.counts, strict=True))
-            self._show_menu()
+        return OfferedTool(tool.server, tool.name, title, is_on, self._counts.of(_text_of(tool)))
 
     def _toggle(self, server: str, name: str) -> None:
         """Toggle a tool, a server (``name`` empty), or all tools (both empty) of the open chat."""
@@ -289,16 +252,11 @@ class ToolController(PartsController):
             call = StoredCall(written.call_id, written.name, "", written.arguments, CallStatus.FAILED)
             return answer.answer_text, [(call, answer.problem)]
         known = {one.name: one for one in turn.definitions}
-        calls = [_stored(call, known[call.name]) for call in answer.calls]
+        tools = [(call, known[call.name]) for call in answer.calls]
+        calls = [StoredCall(one.call_id, one.name, tool.server, one.arguments, title=tool.title) for one, tool in tools]
         too_many = f"Only {MAX_CALLS} calls are made at once."
         over = [(replace(call, status=CallStatus.FAILED), too_many) for call in calls[MAX_CALLS:]]
         return answer.answer_text, [*((call, "") for call in calls[:MAX_CALLS]), *over]
-
-    def ending_notice(self, turn: ToolTurn) -> str:
-        """Why the turn ends after this answer; empty if it continues."""
-        todo = turn.loop.next_step
-        is_unreadable = todo is LoopEnding.UNREADABLE
-        return tr(UNREADABLE).format(count=MAX_UNREADABLE) if is_unreadable else ""
 
     def run_calls(self, turn: ToolTurn, calls: Sequence[MessageView]) -> None:
         """Show the stored calls of a finished answer and run the first one."""
@@ -310,7 +268,6 @@ class ToolController(PartsController):
         self._next_calls(turn)
 
     def drop_turn(self, conversation_id: int) -> None:
-        """Forget the turn of a chat, which finished or was stopped."""
         self.turns.pop(conversation_id, None)
 
     def decide(self, message_id: int, answer: str, reason: str) -> None:
@@ -324,16 +281,13 @@ class ToolController(PartsController):
             return
         decision = UserDecision(Permission(answer), reason)
         refused = turn.loop.add_decision(decision)
-        self._keep_permission(turn, decision)
-        if refused is not None:
-            self._change(turn, place, CallStatus.REFUSED, refused)
-        self._next_calls(turn)
-
-    def _keep_permission(self, turn: ToolTurn, decision: UserDecision) -> None:
         if decision.answer is Permission.ALWAYS:
             self._keeper.change({"allowed_tools": allowed_line(turn.loop.policy.always)})
         elif decision.answer is Permission.CHAT and self._is_shown(turn):
             self._conversations.change(Layer.CHAT, {"allowed_tools": allowed_line(turn.loop.policy.chat)})
+        if refused is not None:
+            self._change(turn, place, CallStatus.REFUSED, refused)
+        self._next_calls(turn)
 
     def repeat(self, message_id: int) -> None:
         """Run a stopped or interrupted call again, then continue the turn."""
@@ -341,7 +295,7 @@ class ToolController(PartsController):
         if conversation_id is None or self._state.answer is not None or self._state.is_racing:
             return
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
-        calls = _calls_at_end(views)
+        calls = [*itertools.takewhile(lambda view: view.call is not None, reversed(views))][::-1]
         place = next((place for place, view in enumerate(calls) if view.id == message_id), None)
         call = calls[place].call if place is not None else None
         if place is None or call is None:
@@ -435,7 +389,11 @@ class ToolController(PartsController):
         call = replace(view.call, status=status, cut=result.cut, took_ms=took_ms)
         message_id = view.id
         kept = self._attempt(lambda: self._store.calls.change(message_id, call, result.text, result.pictures))
-        shown = tuple(_without_data(each) for each in kept or ())
+        # Only the picture's thumbnail is shown; the picture is read again when it is opened.
+        shown = tuple(
+            replace(each, picture=replace(each.picture, data=b"")) if each.picture is not None else each
+            for each in kept or ()
+        )
         view = turn.calls[place] = replace(view, call=call, text=result.text, attachments=shown)
         if self._is_shown(turn):
             self._window.transcript.update_call(view)
@@ -451,22 +409,5 @@ class ToolController(PartsController):
         return turn.conversation_id == self._state.chat_id
 
 
-def _calls_at_end(views: Sequence[MessageView]) -> list[MessageView]:
-    place = len(views)
-    while place and views[place - 1].call is not None:
-        place -= 1
-    return list(views[place:])
-
-
-def _without_data(attachment: Attachment) -> Attachment:
-    """The attachment with only the picture's thumbnail; the picture is read again when it is opened."""
-    picture = attachment.picture
-    return attachment if picture is None else replace(attachment, picture=replace(picture, data=b""))
-
-
 def _text_of(tool: ToolDefinition) -> str:
     return json.dumps(functions_of((tool,))[0], ensure_ascii=False)
-
-
-def _stored(call: ToolCall, tool: ToolDefinition) -> StoredCall:
-    return StoredCall(call.call_id, call.name, tool.server, call.arguments, title=tool.title)

@@ -10,7 +10,6 @@ from typing import TypeVar
 from PySide6.QtCore import Signal
 
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError
 from app.core.storage.exchange.file_names import JSON, file_name
@@ -36,12 +35,13 @@ class TransferController(PartsController):
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
         self._conversations = conversations
-        self._jobs = JobRunner()
         self._is_busy = False
         self._waiting: list[Path] = []
         library_signals = self._window.sidebar.library_signals
         library_signals.exported.connect(self.ask_export)
-        library_signals.imported.connect(self.ask_import)
+        library_signals.imported.connect(
+            lambda: ask_import_files(self._window, lambda paths: self.import_files(list(map(Path, paths))))
+        )
 
     def ask_export(self, conversation_id: int | None, form: str) -> None:
         """Ask for the file (or printer) to export one conversation, or all (None)."""
@@ -59,9 +59,6 @@ class TransferController(PartsController):
         messages = None if chat is None else self._attempt(lambda: self._store.messages(chat))
         if messages:
             ask_print(self._window, self._window.theme, self._title(chat), messages)
-
-    def ask_import(self) -> None:
-        ask_import_files(self._window, lambda paths: self.import_files([Path(path) for path in paths]))
 
     def export(self, file: Path, form: str, conversation_id: int | None) -> None:
         def work() -> str:
@@ -95,10 +92,9 @@ class TransferController(PartsController):
             sentences.append(import_files(self._store, chats).sentence)
         return joined(sentences)
 
-    def close(self, timeout_s: float) -> bool:
-        """Wait for the running transfer and start no more; False if it does not end in time."""
+    def close(self) -> None:
+        """Start no more transfers; closing the jobs waits for the running one."""
         self._waiting.clear()
-        return self._jobs.close(timeout_s)
 
     def _title(self, conversation_id: int | None) -> str:
         try:
@@ -114,7 +110,8 @@ class TransferController(PartsController):
             return
         self._is_busy = True
         show = self._ended(self._window.show_notice)
-        self._jobs.run("transfer", lambda _should_stop: work(), show, self._ended(self._window.show_problem))
+        failed = self._ended(self._window.show_problem)
+        self._jobs.run("transfer", lambda _stop: work(), show, failed, writes=True)
 
     def _ended(self, show: Callable[[Result], None]) -> Callable[[Result], None]:
         def end(result: Result) -> None:

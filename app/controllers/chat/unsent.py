@@ -58,7 +58,6 @@ class UnsentController(PartsController):
         self.opened.emit(conversation_id)
 
     def save(self) -> None:
-        """Save the current text; does not wait for the disk."""
         self._timer.stop()
         text = self._window.composer.text
         if text != self._stored_text:

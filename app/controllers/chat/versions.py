@@ -1,19 +1,12 @@
-"""Versions of messages: switches between them, regenerates by seed or with another model, and branches off chats."""
+"""Versions of messages: switches between them, regenerates by seed, and branches off chats."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.models.engines import ModelLists
-from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.engine_view import TargetChoice
 from app.core.domain.seeds import SeedChoice, new_seed
 from app.core.domain.settings.layers import Layer
-from app.core.storage.chats.messages import conversation_of
-from engine.records import EngineReady
 from ui.text.language import mark, translate
 from ui.transcript.found_words import HitPieces
 
@@ -21,35 +14,17 @@ EDITED = mark("BranchController", "Edited by you.")
 SEED_KEPT = mark("SeedController", "This chat now uses seed {seed}. You can change it in the chat settings.")
 
 
-@dataclass(frozen=True, slots=True)
-class _Regeneration:
-    conversation_id: int | None
-    answer_id: int
-    path: str
-
-
 class VersionController(PartsController):
-    """Switches versions in the open chat and regenerates answers. One regeneration at a time can wait for its model."""
+    """Switches versions in the open chat and regenerates answers by seed."""
 
-    def __init__(
-        self,
-        parts: Parts,
-        conversations: ConversationController,
-        answers: AnswerController,
-        models: ModelController,
-        lists: ModelLists,
-    ) -> None:
+    def __init__(self, parts: Parts, conversations: ConversationController, answers: AnswerController) -> None:
         super().__init__(parts)
         self._conversations, self._answers = conversations, answers
-        self._models, self._lists = models, lists
-        self._pending: _Regeneration | None = None
         page = self._window.transcript
         page.version_requested.connect(self.show_version)
         page.branch_requested.connect(self.branch_off)
         page.answer_edited.connect(self.edit_answer)
         page.seed_requested.connect(self.apply_seed)
-        page.regenerate_with.connect(self.regenerate_with)
-        page.menus.set_target_source(self.choices)
         self._window.sidebar.results.chosen.connect(self.open_at)
 
     def show_version(self, message_id: int) -> None:
@@ -68,7 +43,6 @@ class VersionController(PartsController):
             self._window.transcript.go_to(edited)
 
     def branch_off(self, message_id: int) -> None:
-        """Copy the chat up to a message into a new chat."""
         if not self._can_change():
             return
         copied = self._attempt(lambda: self._store.library.branch_off(message_id))
@@ -106,49 +80,11 @@ class VersionController(PartsController):
             return
         seed = view.drawn.seed if view.drawn is not None else None
         if choice is SeedChoice.KEEP:
-            self._keep_seed(new_seed() if seed is None else seed)
+            kept = new_seed() if seed is None else seed
+            self._conversations.change(Layer.CHAT, {"seed": kept})
+            self._window.show_notice(translate("SeedController", SEED_KEPT).format(seed=kept))
         elif choice is SeedChoice.REPEAT and view.drawn is not None and seed is not None:
             self._answers.regenerate(answer_id, values=view.drawn.values, repeats=view)
         else:
             values = view.drawn.values if view.drawn is not None else {}
             self._answers.regenerate(answer_id, values={**values, "seed": new_seed()})
-
-    def _keep_seed(self, seed: int) -> None:
-        self._conversations.change(Layer.CHAT, {"seed": seed})
-        self._window.show_notice(translate("SeedController", SEED_KEPT).format(seed=seed))
-
-    def choices(self) -> tuple[TargetChoice, ...]:
-        """The library's models: path, name, and whether it is loaded."""
-        loaded = self._state.models.target_path
-        return tuple(TargetChoice(path, name, path == loaded) for path, name in self._lists.targets())
-
-    def regenerate_with(self, answer_id: int, path: str) -> None:
-        """Regenerate an answer with the target of this path, as another version."""
-        if not self._can_change():
-            return
-        if path == self._state.models.target_path:
-            self._answers.regenerate(answer_id)
-        else:
-            self._pending = _Regeneration(self._state.chat_id, answer_id, path)
-            self._models.choose_file(path, "target")
-
-    def on_ready(self, event: EngineReady) -> None:
-        """A model was loaded: start the waiting regeneration if its answer and chat are still open."""
-        pending = self._pending
-        if pending is not None and event.target.path != pending.path and self._state.models.is_loading:
-            return  # another load finished first
-        self._pending = None
-        if pending is None or pending.conversation_id in self._state.answers:
-            return
-        is_here = self._state.chat_id == pending.conversation_id and self._still_exists(pending)
-        if is_here and event.target.path == pending.path:
-            self._answers.regenerate(pending.answer_id)
-
-    def _still_exists(self, pending: _Regeneration) -> bool:
-        found = self._attempt(lambda: self._store.read(lambda db: conversation_of(db, pending.answer_id)))
-        return found == pending.conversation_id
-
-    def on_failed(self) -> None:
-        """Loading failed; a regeneration that waits for another model keeps waiting."""
-        if not self._state.models.is_loading:
-            self._pending = None

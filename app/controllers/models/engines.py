@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from app.controllers.models.hub import HubController
-from app.controllers.models.jobs import JobRunner
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.engines import ServerRecord, remote_model_id
-from app.core.paths import builtin_target
+from app.core.domain.engines import ServerRecord
 from engine.records import Problem
 from ui.text.language import translate
 
 if TYPE_CHECKING:  # imported late, to start faster
     from ui.models.panel import ModelsPanel
-
-log = logging.getLogger(__name__)
-END_S = 1.0
 
 
 class RemoteServersController(PartsController):
@@ -30,23 +22,11 @@ class RemoteServersController(PartsController):
         self._engines, self._models = parts.engines, models
         self._panel: ModelsPanel | None = None
         self._unreachable: frozenset[str] = frozenset()  # addresses of servers that did not answer last time
-        self._jobs = JobRunner()
         parts.window.models.page_created.connect(self._attach)
         parts.window.header.set_engines(self._engines.all)
         parts.window.header.models_opening.connect(self._refresh_all)
         if self._engines.problem is not None:
             parts.window.show_problem(self._engines.problem)
-
-    def targets(self) -> list[tuple[str, str]]:
-        return [
-            (remote_model_id(record.url, model.name), f"{model.title} ({record.host})")
-            for record in self._engines.all
-            for model in record.facts.models
-        ]
-
-    def close(self) -> None:
-        if not self._jobs.close(END_S):
-            log.info("an engine was left without its answer")  # the job only reads, and ends with the process
 
     def _attach(self, panel: ModelsPanel) -> None:
         self._panel = panel
@@ -89,14 +69,8 @@ class RemoteServersController(PartsController):
             if by_user and self._panel is not None:
                 self._panel.show_problem(problem)
 
-        self._jobs.run(
-            f"{'ask' if by_user else 'look'} {url}", lambda _stop: self._engines.refresh(url), refreshed, failed
-        )
-
-    def _report(self, problem: Problem) -> None:
-        self._show()
-        if self._panel is not None:
-            self._panel.show_problem(problem)
+        name = f"{'ask' if by_user else 'look'} {url}"
+        self._jobs.run(name, lambda _stop: self._engines.refresh(url), refreshed, failed)
 
     def _add(self, address: str, key: str, allows_plain: bool) -> None:
         form = self._panel.engines.form if self._panel is not None else None
@@ -107,70 +81,18 @@ class RemoteServersController(PartsController):
             form.added()
             self._show()
 
-        self._jobs.run(
-            "add",
-            lambda _stop: self._engines.add(address, key, allows_plain=allows_plain),
-            added,
-            form.show_failure,
-        )
+        def add(_stop: object) -> ServerRecord:
+            return self._engines.add(address, key, allows_plain=allows_plain)
+
+        self._jobs.run("add server", add, added, form.show_failure)
 
     def _remove(self, url: str) -> None:
-        self._jobs.run(
-            f"remove {url}", lambda _stop: self._engines.remove(url), lambda _nothing: self._show(), self._report
-        )
+        def failed(problem: Problem) -> None:
+            self._show()
+            self._parts.report(problem)
+
+        self._jobs.run(f"remove {url}", lambda _stop: self._engines.remove(url), lambda _none: self._show(), failed)
 
     def _chat_with(self, path: str) -> None:
         self._window.models.leave()
         self._models.load_pair(path, "")
-
-
-if TYPE_CHECKING:  # imported after the first paint
-    from app.controllers.models.hub_service import HubService
-
-
-ModelRow = tuple[str, str]  # path and name
-ShowModels = Callable[[Sequence[ModelRow]], None]
-
-
-class ModelLists:
-    """Reads files in the background. Without a hub the lists are empty."""
-
-    def __init__(self, hub: HubController | None, engines: RemoteServersController) -> None:
-        self._hub, self._engines = hub, engines
-
-    def targets(self) -> list[ModelRow]:
-        found = [] if self._hub is None else self._hub.service.targets()
-        return [*found, *self._engines.targets(), *_builtin()]
-
-    def find_drafts(self, target: str, show: ShowModels) -> None:
-        self._run_search(
-            "drafts", lambda service, stop: [(row.path, row.name) for row in service.drafts_here(target, stop)], show
-        )
-
-    def find_targets(self, show: ShowModels) -> None:
-        """Find the library's models that can answer."""
-        self._run_search(
-            "targets", lambda service, _: [*((row.path, row.name) for row in service.picker_rows()), *_builtin()], show
-        )
-
-    def find_vision_models(self, show: ShowModels) -> None:
-        self._run_search(
-            "models that see", lambda service, _: [(row.path, row.name) for row in service.vision_rows()], show
-        )
-
-    def _run_search(
-        self, what: str, find: Callable[[HubService, Callable[[], bool]], list[ModelRow]], show: ShowModels
-    ) -> None:
-        if self._hub is not None:
-            hub = self._hub
-            hub.jobs.run(
-                f"{what} to offer",
-                lambda should_stop: find(hub.service, should_stop),
-                show,
-                lambda problem: log.info("%s could not be looked for: %s", what, problem.message),
-            )
-
-
-def _builtin() -> list[ModelRow]:
-    builtin = builtin_target()
-    return [(str(builtin), translate("Header", "Quick demo"))] if builtin.exists() else []

@@ -5,27 +5,25 @@ The pages of downloads, library, pairs and the first model have their own contro
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.controllers.jobs import log_problem
 from app.controllers.layers import ChatLayers
-from app.controllers.models.jobs import JobRunner
-from app.controllers.models.library import HubDownloadsController, HubLibraryController, HubParts, ModelPickerController
+from app.controllers.models.library import HubDownloadsController, HubLibraryController, ModelPickerController
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef, PairView
 from app.core.load_requests import load_request
 from app.core.paths import assets_dir, builtin_target
-from app.core.storage.window_state import is_first_run, note_welcomed
-from engine.records import EngineReady, FitLevel, LoadRequest, ModelInfo, Problem
+from app.core.storage.window_state import note_welcomed
+from engine.records import EngineReady, ModelInfo, Problem
 from ui.models.parts import WELCOME
 from ui.text.language import Translator, translate
 from ui.text.problem_words import explanation, in_language, in_words
-from ui.widgets.dialogs import link_dialog
-from ui.window.navigation import ModelsNavigation
 
 tr = Translator("HubController")
 
@@ -34,12 +32,10 @@ if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
     from app.controllers.models.self_draft import SelfDraftController
-    from app.core.domain.models import RepoSummary, RepoView, SearchQuery
+    from app.core.domain.models import RepoView, SearchQuery
+    from app.core.hub.tokens import TokenStore
     from ui.models.panel import ModelsPanel
 
-log = logging.getLogger(__name__)
-
-JOBS_CLOSE_TIMEOUT_S = 2.0
 SUGGESTION_JOB = "draft here"
 
 
@@ -47,7 +43,7 @@ class HubController(PartsController):
     def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers) -> None:
         super().__init__(parts)
         self._models, self._layers = models, layers
-        self._closed = False
+        self._closed = self._has_closed_service = False
         self._loaded: ModelInfo | None = None
         self._ready: EngineReady | None = None  # the local models; also read by jobs
         self._judge = Lazy(self._make_judge)
@@ -55,14 +51,14 @@ class HubController(PartsController):
         self._repo: RepoView | None = None  # the shown repository
         self._wanted_repo = ""  # id of the last requested repository
         self._waiting: dict[ModelRef, Callable[[str], None]] = {}  # called with the path after the download
-        self.jobs = JobRunner()
         self._service = Lazy(self._open_service)
-        shared = HubParts(parts, self.jobs, self._service, self.report, self._log)
-        self._library = HubLibraryController(shared)
-        self._downloads = HubDownloadsController(shared, layers)
+        self._navigation = self._window.models
+        self._library = HubLibraryController(parts, self._service)
+        self._downloads = HubDownloadsController(parts, self._service, layers)
         self._downloads.arrived.connect(self._library.show)
-        self._downloads.complete.connect(self._chat_now)
-        self._picker = ModelPickerController(shared, models)
+        self._downloads.complete.connect(self._open_chat)
+        self._downloads.complete.connect(models.load_pair)
+        self._picker = ModelPickerController(parts, self._service, models)
         self._library.noted.connect(self._picker.prepare)
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
@@ -76,17 +72,13 @@ class HubController(PartsController):
         return self._service()
 
     @property
-    def _navigation(self) -> ModelsNavigation:
-        return self._window.models
-
-    @property
     def _panel(self) -> ModelsPanel:
         return self._window.models.panel
 
     def _open_service(self) -> HubService:
         from app.controllers.models.hub_service import open_hub_service  # noqa: PLC0415  (the start does not wait for it)
 
-        return open_hub_service(self._parts.paths, self._state.settings, lambda: self.jobs.post(self._downloads.show))
+        return open_hub_service(self._parts.paths, self._state.settings, lambda: self._jobs.post(self._downloads.show))
 
     def _make_judge(self) -> PairJudge:
         # Imported late: they load NumPy and llama.cpp.
@@ -101,71 +93,56 @@ class HubController(PartsController):
 
         state, paths = self._state, self._parts.paths
 
-        def in_use() -> LoadRequest:
-            return load_request(state.settings)
-
         check_kernels(builtin_target(), paths.cache)  # first: stored costs depend on the kernels
         devices = DeviceList(paths.cache, lambda: self._ready)
 
         def is_faster_on_cpu(draft: str) -> bool | None:
             # Read again for each query: the engine may have measured in between.
-            return DraftPlacement(CostStore(paths.cache), devices.gpus).is_cpu_faster(draft, draft_options(in_use(), 0))
+            return DraftPlacement(CostStore(paths.cache), devices.gpus).is_cpu_faster(
+                draft, draft_options(load_request(state.settings), 0)
+            )
 
         speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
-        return PairJudge(self.service, lambda: state.settings, devices, speed_forecasts, is_faster_on_cpu, in_use)
+        return PairJudge(self.service, lambda: state.settings, devices, speed_forecasts, is_faster_on_cpu)
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
+        from app.controllers.models.self_draft import SelfDraftController  # noqa: PLC0415
 
-        self._pairs = HubPairsController(self._window, self.jobs, self._judge, self._service, self.report)
+        self._pairs = HubPairsController(self._parts, self._judge, self._service)
         self._pairs.set_target(self._loaded)
         self._pairs.attach(panel)
-        self._attach_self_draft(panel)
+        self._self_draft = SelfDraftController(self._parts, self._use_self_draft)
+        self._self_draft.attach(panel)
         self._downloads.attach(panel)
         self._library.attach(panel)
         requests = panel.requests
         requests.page_shown.connect(self._on_page)
         requests.search_requested.connect(self._search)
         requests.repo_requested.connect(self._open_repo)
-        requests.token_entered.connect(self._save_token)
-        requests.token_removed.connect(self._remove_token)
+        requests.token_entered.connect(lambda token: self._change_token(lambda tokens: tokens.save(token)))
+        requests.token_removed.connect(lambda: self._change_token(lambda tokens: tokens.forget()))
         requests.chat_requested.connect(self._start_chat)
         requests.draft_requested.connect(self._use_draft)
-        requests.builtin_requested.connect(self._use_builtin)
+        requests.builtin_requested.connect(self._end_welcome)
+        requests.builtin_requested.connect(self._models.use_builtin)
         requests.welcome_done.connect(self._end_welcome)
-        requests.link_requested.connect(self._ask_link)
-
-    def _attach_self_draft(self, panel: ModelsPanel) -> None:
-        from app.controllers.models.self_draft import SelfDraftController  # noqa: PLC0415
-
-        self._self_draft = SelfDraftController(self._parts, self.jobs.post, self._use_self_draft)
-        self._self_draft.attach(panel)
+        requests.link_requested.connect(self._window.dialogs.ask_link)
 
     def start(self) -> None:
         if not self._closed:
             self._downloads.start()
 
-    def show_first_steps(self) -> None:
-        """Show the first steps on the first start."""
-        if is_first_run(self._parts.paths):
-            self._navigation.open(WELCOME)
-
     def close(self) -> None:
+        """End requests that jobs wait for. Call it again after the jobs: one may have opened the service meanwhile."""
         self._closed = True
         if self._self_draft is not None:
             self._self_draft.close()
-        was_open = self._close_service()  # first: it ends requests that jobs wait for
-        if not self.jobs.close(JOBS_CLOSE_TIMEOUT_S):
-            log.info("a question to the hub was left without its answer")  # the job only reads
-        if not was_open:  # a job may have opened the service meanwhile
-            self._close_service()
-
-    def _close_service(self) -> bool:
         service = self._service.value
-        if service is not None:
+        if service is not None and not self._has_closed_service:
+            self._has_closed_service = True
             service.downloads.close()
             service.client.close()
-        return service is not None
 
     def models_loaded(self, ready: EngineReady | None) -> None:
         """Called when the engine has loaded models; None: a remote model."""
@@ -173,18 +150,13 @@ class HubController(PartsController):
         self._loaded = target = ready.target if ready else None
         draft = ready.draft if ready else None
         self._window.notice_banner.withdraw_suggestion()
-        self.jobs.cancel(SUGGESTION_JOB)
+        self._jobs.cancel(SUGGESTION_JOB)
         if self._pairs is not None:
             self._pairs.set_target(target)
-        self._library.use(self._path_unless_builtin(target), self._path_unless_builtin(draft))
+        paths = (model.path if model is not None else "" for model in (target, draft))
+        self._library.use(*("" if Path(path).is_relative_to(assets_dir()) else path for path in paths))
         if target is not None:
             self._suggest_draft(target, draft)
-
-    def _path_unless_builtin(self, model: ModelInfo | None) -> str:
-        """The path of a model that did not come with the app; else empty."""
-        if model is None:
-            return ""
-        return "" if Path(model.path).is_relative_to(assets_dir()) else model.path
 
     def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
         """Suggest a local draft for a target without one, once, with the expected gain."""
@@ -202,8 +174,8 @@ class HubController(PartsController):
                 self._suggested.add(target.path)
                 self._show_suggestion(pair, pair.draft.ref)
 
-        self.jobs.run(
-            SUGGESTION_JOB, lambda stop: self._judge().draft_here(ModelRef(path=target.path), stop), done, self._log
+        self._jobs.run(
+            SUGGESTION_JOB, lambda stop: self._judge().draft_here(ModelRef(path=target.path), stop), done, log_problem
         )
 
     def _show_suggestion(self, pair: PairView, draft: ModelRef) -> None:
@@ -224,13 +196,9 @@ class HubController(PartsController):
             self._library.on_page()  # that page also offers models of other apps
 
     def _search(self, query: SearchQuery) -> None:
-        def done(rows: list[tuple[RepoSummary, FitLevel]]) -> None:
-            self._panel.search.set_results(query, rows)
-
-        def failed(problem: Problem) -> None:
-            self._panel.search.set_problem(problem)
-
-        self.jobs.run("search", lambda _stop: self.service.search(query), done, failed)
+        search = self._panel.search
+        show = partial(search.set_results, query)
+        self._jobs.run("search", lambda _stop: self.service.search(query), show, search.set_problem)
 
     def _open_repo(self, repo: str) -> None:
         def failed(problem: Problem) -> None:
@@ -238,7 +206,7 @@ class HubController(PartsController):
 
         self._repo = None  # the previous repository is no longer shown
         self._wanted_repo = repo
-        self.jobs.run("repo", lambda _stop: self.service.repo(repo), self._show_repo, failed)
+        self._jobs.run("repo", lambda _stop: self.service.repo(repo), self._show_repo, failed)
 
     def _show_repo(self, answer: RepoView) -> None:
         self._repo = answer
@@ -253,12 +221,12 @@ class HubController(PartsController):
             if self._repo is answer:
                 self._show_repo(now)
 
-        self.jobs.run("refresh", lambda _stop: self.service.refreshed(answer), done, self._log)
+        self._jobs.run("refresh", lambda _stop: self.service.refreshed(answer), done, log_problem)
 
     def download(self, ref: ModelRef, done: Callable[[str], None], failed: Callable[[Problem], None]) -> None:
         """Download a model unless it is in the library; ``done`` gets its path."""
         self._waiting[ref] = done
-        self.jobs.run("fetch", lambda _stop: self.service.pull((ref,)), lambda _none: self._call_waiting(), failed)
+        self._jobs.run("fetch", lambda _stop: self.service.pull((ref,)), lambda _none: self._call_waiting(), failed)
 
     def _call_waiting(self) -> None:
         for ref in list(self._waiting):
@@ -272,18 +240,13 @@ class HubController(PartsController):
         if self._pairs is not None:
             self._pairs.models_changed()
 
-    def _save_token(self, token: str) -> None:
-        tokens = self.service.client.tokens
-        self.jobs.run("token", lambda _stop: tokens.save(token), lambda _none: self._token_changed(), self.report)
+    def _change_token(self, change: Callable[[TokenStore], object]) -> None:
+        def changed(_result: object) -> None:
+            self.service.client.token_changed()
+            if self._wanted_repo:
+                self._open_repo(self._wanted_repo)
 
-    def _remove_token(self) -> None:
-        tokens = self.service.client.tokens
-        self.jobs.run("token", lambda _stop: tokens.forget(), lambda _none: self._token_changed(), self.report)
-
-    def _token_changed(self) -> None:
-        self.service.client.token_changed()
-        if self._wanted_repo:
-            self._open_repo(self._wanted_repo)
+        self._jobs.run("token", lambda _stop: change(self.service.client.tokens), changed)
 
     def _start_chat(self, target: ModelRef, draft: ModelRef | None) -> None:
         self._open_chat()  # before the models are loaded, so that the user can type
@@ -296,19 +259,10 @@ class HubController(PartsController):
             if paths[0]:
                 self._models.load_pair(*paths)
             else:
-                self.report(
-                    Problem(
-                        "Model not found",
-                        translate("Problems", "{name} is missing.").format(name=target.name),
-                        "Download it again.",
-                    )
-                )
+                words = translate("Problems", "{name} is missing.").format(name=target.name)
+                self._parts.report(Problem("Model not found", words, "Download it again."))
 
-        self.jobs.run("chat", find, done, self.report)
-
-    def _chat_now(self, target: str, draft: str) -> None:
-        self._open_chat()
-        self._models.load_pair(target, draft)
+        self._jobs.run("chat", find, done)
 
     def _open_chat(self) -> None:
         self._end_welcome()
@@ -325,22 +279,7 @@ class HubController(PartsController):
         else:
             self._start_chat(target, draft)
 
-    def _use_builtin(self) -> None:
-        self._end_welcome()
-        self._models.use_builtin()
-
     def _end_welcome(self) -> None:
         note_welcomed(self._parts.paths)
         self._navigation.leave()
         self._window.composer.setFocus()
-
-    def report(self, problem: Problem) -> None:
-        (self._panel if self._navigation.is_open else self._window).show_problem(problem)
-
-    def _log(self, problem: Problem) -> None:
-        log.warning("%s: %s", problem.title, problem.message)
-
-    def _ask_link(self, address: str) -> None:
-        question = link_dialog(self._window, address)
-        if question is not None:
-            question.open()

@@ -123,17 +123,10 @@ class HubService:
         with self._lock:
             details = self._repos.get(ref.repo)
         for known in (details, None):
-            models = (known or self._fetch_details(ref.repo)).models
-            found = next((model for model in models if any(_refers_to(ref, file.path) for file in model.files)), None)
-            if found is not None:
-                return found
+            for model in (known or self._fetch_details(ref.repo)).models:
+                if any(_refers_to(ref, file.path) for file in model.files):
+                    return model
         raise HubNotFoundError(i18n("{repo} does not contain {file}.", repo=ref.repo, file=ref.file))
-
-    def licence(self, repo_id: str) -> str:
-        """The licence, if it is known from an earlier request."""
-        with self._lock:
-            details = self._repos.get(repo_id)
-        return details.summary.licence if details else ""
 
     def _fetch_details(self, repo_id: str) -> RepoDetails:
         details = self.client.details(repo_id)
@@ -156,7 +149,8 @@ class HubService:
                 continue
             draft_of = "" if ref is target else target.path or f"{target.repo}/{target.file}"
             model = self.model(ref)
-            self.downloads.add(DownloadRequest(ref.repo, model, draft_of=draft_of, licence=self.licence(ref.repo)))
+            licence = self._repos[ref.repo].summary.licence
+            self.downloads.add(DownloadRequest(ref.repo, model, draft_of=draft_of, licence=licence))
 
     def all_downloads(self) -> tuple[Download, ...]:
         """All downloads, with the paths of completed ones; fast enough for the GUI thread."""
@@ -220,13 +214,8 @@ class HubService:
         known, hosts = judge_link(request, should_stop)
         return link_view(request, known, hosts, free_memory())
 
-    def targets(self) -> list[tuple[str, str]]:
-        """Path and name of the library models that can be targets."""
-        models = self.library.models()
-        return [(str(each.path), each.name) for each in models if each.kind is FileKind.MODEL and not each.missing]
-
     def picker_rows(self) -> tuple[LibraryRow, ...]:
-        """Rows of the same models for the header's list, last used first."""
+        """The library models that can be targets, last used first."""
         models = [each for each in self.library.models() if each.kind is FileKind.MODEL and not each.missing]
         models.sort(key=lambda each: (-each.last_used.timestamp() if each.last_used else 0.0, each.name))
         return tuple(library_row(each, "", "", *self._by_header(each)) for each in models)
@@ -265,11 +254,7 @@ class HubService:
         }
 
     def add(self, path: str) -> str:
-        """Add a file without copying it; returns its name.
-
-        Raises:
-            LibraryError: the file cannot be added.
-        """
+        """Add a file without copying it; returns its name. Raises `LibraryError` if it cannot be added."""
         return self.library.add(Path(path)).name
 
     def _presences(self, repo_id: str) -> dict[str, Presence]:
@@ -284,10 +269,6 @@ class HubService:
             if model.repo_id == repo_id and not model.missing and model.path.name in firsts:
                 found[firsts[model.path.name]] = Presence.HERE
         return found
-
-    def vision_rows(self) -> tuple[LibraryRow, ...]:
-        """The rows of `picker_rows` that support pictures."""
-        return tuple(row for row in self.picker_rows() if row.side_file)
 
     def _by_header(self, model: LibraryModel) -> tuple[str, str, str]:
         """Architecture and name of a model, and its side file; empty if the header is unreadable. Cached."""

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
+from app.controllers.jobs import log_problem
 from app.controllers.layers import ChatLayers
-from app.controllers.models.jobs import JobRunner, ReportProblem
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.model_name import name_of_file
@@ -22,41 +23,22 @@ from engine.records import Problem
 from ui.models.parts import WELCOME
 from ui.text.formatting import size
 from ui.text.language import translate
-from ui.window.navigation import ModelsNavigation
 
 if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.hub_service import HubService, LibraryAnswer
+    from app.core.domain.models import Download, ModelRef
     from ui.models.panel import ModelsPanel
 
-
-@dataclass(frozen=True, slots=True)
-class HubParts:
-    """Shared by the hub's controllers. ``jobs`` run the work; ``report`` shows a problem, ``log`` only logs it."""
-
-    parts: Parts
-    jobs: JobRunner
-    service: Callable[[], HubService]
-    report: ReportProblem
-    log: ReportProblem
+Service = Callable[[], "HubService"]
 
 
-class HubPartController(PartsController):
-    def __init__(self, shared: HubParts) -> None:
-        super().__init__(shared.parts)
-        self._jobs, self._service = shared.jobs, shared.service
-        self._report, self._log = shared.report, shared.log
-
-    @property
-    def _navigation(self) -> ModelsNavigation:
-        return self._window.models
-
-
-class HubLibraryController(HubPartController):
+class HubLibraryController(PartsController):
     changed = Signal()  # the user added or removed a model
     noted = Signal()  # the library has recorded the loaded models
 
-    def __init__(self, shared: HubParts) -> None:
-        super().__init__(shared)
+    def __init__(self, parts: Parts, service: Service) -> None:
+        super().__init__(parts)
+        self._service, self._navigation = service, self._window.models
         self._stop = threading.Event()  # stops a scan
         self._used = ("", "")  # the loaded files: target, draft
         self._looked_elsewhere = False
@@ -84,7 +66,7 @@ class HubLibraryController(HubPartController):
             if self._navigation.is_open:
                 self.show()
 
-        self._jobs.run("use", lambda _stop: self._service().record_use(*used), done, self._log)
+        self._jobs.run("use", lambda _stop: self._service().record_use(*used), done, log_problem)
 
     def on_page(self) -> None:
         """Called when the page is shown; the first time also searches the folders of other apps."""
@@ -104,7 +86,7 @@ class HubLibraryController(HubPartController):
         def work(_stop: object) -> LibraryAnswer:
             return self._service().library_views(*used, scanned, offers=offers)
 
-        self._jobs.run("library", work, done, self._report)
+        self._jobs.run("library", work, done)
 
     def _scan(self, folder: str) -> None:
         self._stop.clear()
@@ -126,31 +108,30 @@ class HubLibraryController(HubPartController):
 
         def failed(problem: Problem) -> None:
             show(None)
-            self._report(problem)
+            self._parts.report(problem)
 
         self._jobs.run("scan", work, done, failed)
 
     def _judge_link(self, address: str) -> None:
         show = self._navigation.panel.show_link
         show(LinkView(address, is_checking=True))
-        self._jobs.run(
-            "link",
-            lambda stop: self._service().judge_link(address, stop),
-            show,
-            lambda problem: show(LinkView(address, problem=problem)),
-        )
+
+        def failed(problem: Problem) -> None:
+            show(LinkView(address, problem=problem))
+
+        self._jobs.run("link", lambda stop: self._service().judge_link(address, stop), show, failed)
 
     def _add(self, path: str) -> None:
-        self._jobs.run(
-            f"add {path}", lambda _stop: self._service().add(path), lambda _name: self._changed(), self._report
-        )
+        self._jobs.run(f"add {path}", lambda _stop: self._service().add(path), lambda _name: self._changed())
 
     def _remove(self, name: str) -> None:
         def done(num_bytes: int) -> None:
-            self._navigation.panel.show_notice(_removal_notice(num_bytes))
+            words = translate("HubController", "Freed {size} of disk space.").format(size=size(num_bytes))
+            words = words if num_bytes else translate("HubController", "Removed from the list.")
+            self._navigation.panel.show_notice(words)
             self._changed()
 
-        self._jobs.run(f"remove {name}", lambda _stop: self._service().library.remove(name), done, self._report)
+        self._jobs.run(f"remove {name}", lambda _stop: self._service().library.remove(name), done)
 
     def _changed(self) -> None:
         self.show()
@@ -159,30 +140,18 @@ class HubLibraryController(HubPartController):
     def _reveal(self, path: str) -> None:
         folder = Path(path).parent
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._report(
-                Problem(
-                    "The folder could not be opened",
-                    translate("Problems", "It is at {parent}.").format(parent=folder),
-                    translate("HubController", "Open the folder with your file manager."),
-                )
-            )
+            where = translate("Problems", "It is at {parent}.").format(parent=folder)
+            advice = translate("HubController", "Open the folder with your file manager.")
+            self._parts.report(Problem("The folder could not be opened", where, advice))
 
 
-def _removal_notice(freed_bytes: int) -> str:
-    if not freed_bytes:
-        return translate("HubController", "Removed from the list.")
-    return translate("HubController", "Freed {size} of disk space.").format(size=size(freed_bytes))
+class ModelPickerController(PartsController):
+    """Fills the header's list of models."""
 
-
-if TYPE_CHECKING:  # imported after the first paint
-    from app.controllers.models.hub_service import HubService
-
-
-class ModelPickerController(HubPartController):
-    def __init__(self, shared: HubParts, models: ModelController) -> None:
-        super().__init__(shared)
+    def __init__(self, parts: Parts, service: Service, models: ModelController) -> None:
+        super().__init__(parts)
+        self._service, self._models = service, models
         self._header = self._window.header
-        self._models = models
         self._view = PickerView()
         self._drafts_of = ""  # the target whose drafts are in the view
         self._header.models_opening.connect(self.show)
@@ -202,9 +171,7 @@ class ModelPickerController(HubPartController):
 
         self.prepare()
         if path:
-            self._jobs.run(
-                "drafts to choose", lambda stop: self._service().drafts_here(path, stop), drafts, self._report
-            )
+            self._jobs.run("drafts to choose", lambda stop: self._service().drafts_here(path, stop), drafts)
 
     def prepare(self) -> None:
         """Read the library in advance, so that the list can open at once; drafts are added later."""
@@ -214,35 +181,24 @@ class ModelPickerController(HubPartController):
             self._view = replace(self._view, targets=rows)
             self._header.set_models(self._view)
 
-        self._jobs.run("models to choose", lambda _stop: self._service().picker_rows(), listed, self._report)
+        self._jobs.run("models to choose", lambda _stop: self._service().picker_rows(), listed)
 
     def _pick(self, path: str) -> None:
         """Load a target with its paired draft; the chat continues with it."""
         target = self._state.engine.target
         if target is not None and target.path == path:
             return
-        self._jobs.run(
-            "pick",
-            lambda _stop: self._service().draft_of(path),
-            lambda draft: self._models.load_pair(path, draft),
-            self._report,
-        )
+        self._jobs.run("pick", lambda _stop: self._service().draft_of(path), partial(self._models.load_pair, path))
 
 
-if TYPE_CHECKING:  # imported after the first paint
-    from app.controllers.models.hub_service import HubService
-    from app.core.domain.models import Download, ModelRef
-    from ui.models.panel import ModelsPanel
-
-
-class HubDownloadsController(HubPartController):
+class HubDownloadsController(PartsController):
     arrived = Signal()  # downloads completed since the last check
     changed = Signal()  # a download was added, removed, or changed its state
     complete = Signal(str, str)  # target and draft (or "") are downloaded: chat with them
 
-    def __init__(self, shared: HubParts, layers: ChatLayers) -> None:
-        super().__init__(shared)
-        self._layers = layers
+    def __init__(self, parts: Parts, service: Service, layers: ChatLayers) -> None:
+        super().__init__(parts)
+        self._service, self._layers, self._navigation = service, layers, self._window.models
         self._rows: tuple[Download, ...] = ()
         self._looking = self._look_again = False
         self._has_begun = False  # the stored queue was loaded
@@ -259,15 +215,13 @@ class HubDownloadsController(HubPartController):
             if not should_stop():
                 service.downloads.start()
 
-        def begun(_none: None = None) -> None:
+        def begun(ended: Problem | None) -> None:
+            if ended is not None:
+                log_problem(ended)
             self._has_begun = True
             self.show()
 
-        def failed(problem: Problem) -> None:
-            self._log(problem)
-            begun()
-
-        self._jobs.run("start", begin, begun, failed)
+        self._jobs.run("start", begin, begun, begun)
 
     def pull(self, refs: tuple[ModelRef, ...], then_chat: bool) -> None:
         """Download the missing files; with ``then_chat`` load them when all are complete."""
@@ -282,7 +236,7 @@ class HubDownloadsController(HubPartController):
                 self._navigation.open("downloads")
 
         # A separate job for each: the failure of one is reported even if others follow.
-        self._jobs.run(f"pull {refs}", lambda _stop: self._service().pull(refs), done, self._report)
+        self._jobs.run(f"pull {refs}", lambda _stop: self._service().pull(refs), done)
 
     def _on_action(self, key: str, action: str) -> None:
         downloads = self._service().downloads
@@ -290,7 +244,7 @@ class HubDownloadsController(HubPartController):
         if action == "cancel":
             self._chat_after = ()
         # In a job: cancelling deletes files, which may block.
-        self._jobs.run(f"{action} {key}", lambda _stop: actions[action](key), lambda _none: self.show(), self._report)
+        self._jobs.run(f"{action} {key}", lambda _stop: actions[action](key), lambda _none: self.show())
 
     def show(self) -> None:
         # Rows change ten times a second. Only one read runs at a time, followed by one more, so that a read can finish.
@@ -304,11 +258,11 @@ class HubDownloadsController(HubPartController):
             self._on_rows(rows)
             self._is_known = has_begun
 
-        self._jobs.run("downloads", lambda _stop: self._service().all_downloads(), done, self._on_no_rows)
+        def failed(problem: Problem) -> None:
+            self._looking = False
+            log_problem(problem)
 
-    def _on_no_rows(self, problem: Problem) -> None:
-        self._looking = False
-        self._log(problem)
+        self._jobs.run("downloads", lambda _stop: self._service().all_downloads(), done, failed)
 
     def _on_rows(self, rows: tuple[Download, ...]) -> None:
         # The job has loaded these.
@@ -344,7 +298,7 @@ class HubDownloadsController(HubPartController):
             if self._navigation.is_open:  # do not interrupt a user who went back to a chat
                 self.complete.emit(paths[0], paths[1] if len(paths) > 1 else "")
 
-        self._jobs.run("complete", lambda _stop: [self._service().path_of(ref) for ref in refs], done, self._log)
+        self._jobs.run("complete", lambda _stop: [self._service().path_of(ref) for ref in refs], done, log_problem)
 
 
 def _arrival_notice(rows: Sequence[Download]) -> str:

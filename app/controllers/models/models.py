@@ -32,7 +32,6 @@ NO_BUILTIN = Problem(
 AFTER_REQUEST = mark("Controller", "This happens when the answer to another program is finished.")
 AFTER_ANSWER = mark("Controller", "This happens when the answer is finished. Stop the answer to do it now.")
 AFTER_ANSWERS = mark("Controller", "This happens when all answers are finished. Stop them to do it now.")
-RELOADING = mark("Problems", "Your text is safe; the model is being loaded again.")
 RELOADED = mark("Problems", "Your text is safe; the model is loaded again.")
 ENGINE_ENDED_TWICE = mark(
     "Problems", "Your text is safe. The engine ended twice with this model, so it is not loaded again."
@@ -69,9 +68,6 @@ class ModelController(PartsController):
         self._is_saving = False  # true while the settings of the loaded models are saved
         self._state.settings_changed.connect(self._on_settings)
         self._state.model_answered.connect(self._on_answered)
-        self._connect()
-
-    def _connect(self) -> None:
         window = self._window
         window.dialogs.file_chosen.connect(self.choose_file)
         window.header.draft_picked.connect(lambda path: self.choose_file(path, "draft"))
@@ -104,9 +100,6 @@ class ModelController(PartsController):
         path = self._progress.path if self._progress else asked
         return "" if path == str(builtin_target()) or "://" in path else printable(Path(path).stem)
 
-    def load_chosen(self) -> None:
-        self._load({})
-
     def choose_file(self, path: str, role: str) -> None:
         """Use a file as target or as draft. A new target gets its last used draft, or none.
 
@@ -117,13 +110,13 @@ class ModelController(PartsController):
             changes: dict[str, SettingValue] = {"target_path": path}
             if self._loaded is None or path != self._loaded.target:
                 changes["draft_path"] = self._state.pairs.get(path, "")
-            self._load(changes)
+            self.load(changes)
         else:
             self._set_draft(path, {"draft_path": path})
 
     def load_pair(self, target: str, draft: str) -> None:
         self._announce_wait()
-        self._load({"target_path": target, "draft_path": draft})
+        self.load({"target_path": target, "draft_path": draft})
 
     def stop_loading(self) -> None:
         """Cancel loading; the previously loaded models stay."""
@@ -169,11 +162,11 @@ class ModelController(PartsController):
         elif draft_only and self._ready is not None:
             self._set_draft(load_request(self._state.settings).draft, {})
         else:
-            self._load({})
+            self.load({})
 
     def use_builtin(self) -> None:
         self._announce_wait()
-        self._load({"target_path": "", "draft_path": ""})
+        self.load({"target_path": "", "draft_path": ""})
 
     def on_event(self, event: ModelEvent) -> None:
         if isinstance(event, LoadProgress):
@@ -206,7 +199,6 @@ class ModelController(PartsController):
         if any(each.request for each in self._pending.values()):
             return  # another load follows, and will report its own result
         if pending.is_reload:
-            self._correct_reload_notice()
             return
         if self._shown_problem is not None and not pending.is_fallback:
             self._window.withdraw_problem(self._shown_problem)
@@ -250,7 +242,7 @@ class ModelController(PartsController):
         if self._pending and self._state.answers and self._progress is None and lost is not None:
             # The pending load had not begun: an answer ended the engine.
             self._ended_with = lost.target
-            self._show_problem(_engine_ended_problem(event.reason, RELOADING))
+            self._show_problem(_engine_ended_problem(event.reason, RELOADED))
             last = list(self._pending.values())[-1]
             self._to_reload = last.request or replace(
                 lost, draft=str(last.settings_to_save.get("draft_path") or "") or None
@@ -264,7 +256,7 @@ class ModelController(PartsController):
             self._show_problem(_engine_ended_problem(event.reason, ENGINE_ENDED_TWICE))
         else:
             self._ended_with = lost.target
-            self._show_problem(_engine_ended_problem(event.reason, RELOADING))
+            self._show_problem(_engine_ended_problem(event.reason, RELOADED))
             self._send(lost, {}, is_again=True)
 
     def _on_failed(self, event: EngineFailed, pending: _PendingLoad) -> None:
@@ -289,17 +281,11 @@ class ModelController(PartsController):
         )
         return Problem("The model could not be loaded", message, "Choose another file, or fewer layers on the GPU.")
 
-    def _correct_reload_notice(self) -> None:
-        said_before = self._shown_problem
-        if said_before is not None and said_before.advice == RELOADING:
-            self._shown_problem = replace(said_before, advice=RELOADED)
-            self._window.correct_problem(said_before, self._shown_problem)
-
     def _show_problem(self, problem: Problem) -> None:
         self._shown_problem = problem
         self._window.show_problem(problem)
 
-    def _load(self, changes: dict[str, SettingValue]) -> None:
+    def load(self, changes: dict[str, SettingValue]) -> None:
         for before in reversed(self._pending.values()):  # include the changes of loads in progress
             changes = {**before.settings_to_save, **changes}
         wanted, _complaints = self._state.settings.changed(changes)

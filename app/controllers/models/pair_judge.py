@@ -19,7 +19,6 @@ from app.core.domain.devices import device_names
 from app.core.domain.models import (
     Drafting,
     DraftList,
-    FileKind,
     Gpu,
     Hardware,
     ModelRef,
@@ -36,7 +35,6 @@ from app.core.hub.pairs.catalog import CatalogPair
 from app.core.hub.pairs.device_list import DeviceList
 from app.core.hub.pairs.draft_finder import BELONGS, DraftSearch, DraftSources, find_drafts
 from app.core.hub.pairs.speed_forecasts import Conditions, ListedModel, SpeedForecasts
-from app.core.hub.records import LibraryModel, Origin
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.core.load_requests import asked_placement
 from engine.drafters.translation.comparison import vocabulary_sentence
@@ -47,7 +45,7 @@ from engine.gguf.model_kind import check_writes_text
 from engine.gguf.title import model_title
 from engine.llama.library import physical_cores
 from engine.loading.devices import split_over
-from engine.records import Device, FitLevel, LoadRequest, Placement
+from engine.records import Device, FitLevel, Placement
 from engine.sandbox.probe import PairVerdict
 from ui.text.formatting import parameters
 from ui.text.language import Translator
@@ -62,7 +60,7 @@ ReportDrafts = Callable[[DraftList], None]
 IsFasterOnCpu = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
 ALL_LAYERS = 10_000  # number of GPU layers for "all": more than any model has
-MAX_HEADER_BYTES = 128 << 20  # limit of the header cache; one header has up to 20 MB
+MAX_HEADERS = 8  # limit of the header cache; one header has up to 20 MB
 DIFFERENT_VOCABULARY = tr.mark("The vocabularies differ.")
 SAME_VOCABULARY = tr.mark("Both vocabularies have the same tokens and settings.")
 
@@ -99,16 +97,11 @@ class PairJudge:
         devices: DeviceList,
         speed_forecasts: SpeedForecasts,
         is_faster_on_cpu: IsFasterOnCpu = lambda _path: None,
-        in_use: Callable[[], LoadRequest | None] = lambda: None,
     ) -> None:
-        """``is_faster_on_cpu`` returns for a draft's file whether the CPU was measured to be faster than the GPU.
-
-        ``in_use`` returns the load request of the settings, whose draft may be outside the library.
-        """
+        """``is_faster_on_cpu`` returns for a draft's file whether the CPU was measured to be faster than the GPU."""
         self.service = service
         self._settings = settings
         self._is_faster_beside = is_faster_on_cpu
-        self._in_use = in_use
         self._speed_forecasts = speed_forecasts
         self._devices = devices
         self._lock = threading.Lock()
@@ -133,14 +126,11 @@ class PairJudge:
                 found = read_remote_header(client, ref.repo, model, should_stop=should_stop, may_be_head=True)
             with self._lock:
                 self._known[key] = found
-                while len(self._known) > 1 and self._num_bytes() > MAX_HEADER_BYTES:
+                if len(self._known) > MAX_HEADERS:
                     del self._known[next(iter(self._known))]
         if not may_be_head:
             check_writes_text(found.header, found.name)
         return found
-
-    def _num_bytes(self) -> int:
-        return sum(known.header.data_offset for known in self._known.values())
 
     def judge(self, target: ModelRef, draft: ModelRef | None, should_stop: ShouldStop) -> PairView:
         """Judge a pair. Without a draft, or with a draft that does not match, only the target's memory is judged.
@@ -155,7 +145,8 @@ class PairJudge:
         proof = assess_pair(first, second, plan, free_memory, should_stop)
         match, words, used = VocabularyMatch.UNCHECKED, "", second
         if proof.match is not None:
-            match = _match(proof.match.matches, proof.match.coverage)
+            yes = VocabularyMatch.YES if proof.match.coverage is None else VocabularyMatch.TRANSLATED
+            match = yes if proof.match.matches else VocabularyMatch.NO
             words = verdict_words(proof.match, is_head=_is_head(second))
             if match is VocabularyMatch.NO:  # only the target is usable: judge its memory alone
                 used, proof = None, replace(assess_pair(first, None, plan, free_memory), match=proof.match)
@@ -238,25 +229,13 @@ class PairJudge:
         report(DraftList(side, busy=True))
         library = self.service.library
         models = library.models_near(known.path) if known.path is not None else library.models()
-        sources = DraftSources((*models, *self._draft_outside_library(known, models)), catalog, self.service.client)
+        sources = DraftSources(models, catalog, self.service.client)
 
         def found(search: DraftSearch, *, busy: bool = True) -> DraftList:
             return DraftList(side, search.rows, busy, in_language(search.words))
 
         search = find_drafts(known, sources, should_stop, lambda so_far: report(found(so_far)))
         return found(search, busy=False)
-
-    def _draft_outside_library(self, target: KnownModel, library: Sequence[LibraryModel]) -> tuple[LibraryModel, ...]:
-        """The draft that is used with this target, if the library lacks it."""
-        request = self._in_use()
-        if request is None or request.draft is None or target.path is None:
-            return ()
-        draft = Path(request.draft)
-        is_listed = any(model.path.resolve() == draft.resolve() for model in library)
-        if is_listed or Path(request.target).resolve() != target.path.resolve() or not draft.is_file():
-            return ()
-        kind, size_bytes = FileKind.DRAFT, draft.stat().st_size
-        return (LibraryModel(draft.stem, (draft,), kind, Origin.IN_PLACE, size_bytes=size_bytes),)
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
         """One side of a pair; its name is from the header if known, else from the file."""
@@ -350,9 +329,3 @@ def _drafting(target: KnownModel, draft: KnownModel | None) -> Drafting:
     if draft is not None:
         return Drafting.SIDE_FILE if _is_head(draft) else Drafting.DRAFT_MODEL
     return Drafting.HEADS_INSIDE if has_next_token_layers(target.header) else Drafting.TEXT
-
-
-def _match(matches: bool, coverage: float | None) -> VocabularyMatch:
-    if not matches:
-        return VocabularyMatch.NO
-    return VocabularyMatch.YES if coverage is None else VocabularyMatch.TRANSLATED

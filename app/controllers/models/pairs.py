@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from app.controllers.models.jobs import JobRunner, ReportProblem
+from app.controllers.parts import Parts, PartsController
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import (
     CatalogRow,
     Drafting,
     DraftList,
-    Hardware,
     ModelRef,
     PairSide,
     PairView,
@@ -28,7 +28,6 @@ from ui.models.parts import WELCOME
 from ui.models.welcome_page import NONE_FITS
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
-from ui.window.main_window import MainWindow
 
 if TYPE_CHECKING:  # imported late: they load NumPy
     from app.controllers.models.hub_service import HubService
@@ -36,22 +35,13 @@ if TYPE_CHECKING:  # imported late: they load NumPy
     from app.controllers.models.recommendations import Recommendations
 
 
-class HubPairsController:
-    """Lives on the GUI thread; ``jobs`` run the work and create the judge."""
+class HubPairsController(PartsController):
+    """Its jobs create the judge."""
 
-    def __init__(
-        self,
-        window: MainWindow,
-        jobs: JobRunner,
-        judge: Lazy[PairJudge],
-        service: Lazy[HubService],
-        report: ReportProblem,
-    ) -> None:
-        self._window = window
-        self._jobs = jobs
+    def __init__(self, parts: Parts, judge: Lazy[PairJudge], service: Lazy[HubService]) -> None:
+        super().__init__(parts)
         self._judge, self._service = judge, service
-        self._report = report
-        self._pairs = Lazy(lambda: _recommendations(judge()))
+        self._pairs = Lazy(self._make_recommendations)
         self._rows: dict[str, CatalogRow] = {}
         self._opened: dict[str, CatalogRow] = {}
         self._target: ModelRef | None = None  # the loaded target
@@ -61,6 +51,11 @@ class HubPairsController:
     @property
     def _panel(self) -> ModelsPanel:
         return self._window.models.panel
+
+    def _make_recommendations(self) -> Recommendations:
+        from app.controllers.models.recommendations import Recommendations  # noqa: PLC0415  (as above)
+
+        return Recommendations(assets_dir() / CATALOG_FILE, self._judge())
 
     def attach(self, panel: ModelsPanel) -> None:
         requests = panel.requests
@@ -87,10 +82,13 @@ class HubPairsController:
             self._show_pair(*self._pair)
 
     def _on_page(self, page: str) -> None:
+        def suggest(rows: tuple[CatalogRow, ...]) -> None:
+            self._panel.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
+
         if page == WELCOME:
             self._find_first_model()
-            self._jobs.run("hardware", lambda _stop: self._judge().hardware(), self._show_hardware, self._report)
-            self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), self._suggest, self._report)
+            self._jobs.run("hardware", lambda _stop: self._judge().hardware(), self._panel.welcome.set_hardware)
+            self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), suggest)
         elif page == "recommended":
             self._show_all()
 
@@ -98,18 +96,10 @@ class HubPairsController:
         def done(found: LibraryModel | None) -> None:
             self._panel.welcome.set_first_model(_first_model_row(found))
 
-        self._jobs.run("first model", lambda _stop: find_in_library(self._service().library), done, self._report)
-
-    def _show_hardware(self, hardware: Hardware) -> None:
-        self._panel.welcome.set_hardware(hardware)
-
-    def _suggest(self, rows: tuple[CatalogRow, ...]) -> None:
-        self._panel.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
+        self._jobs.run("first model", lambda _stop: find_in_library(self._service().library), done)
 
     def _show_all(self) -> None:
-        def failed(problem: Problem) -> None:
-            self._panel.recommended.set_problem(problem)
-
+        failed = self._panel.recommended.set_problem
         self._jobs.run("recommended", lambda _stop: self._pairs().rows(), self._show_rows, failed)
 
     def _show_rows(self, rows: tuple[CatalogRow, ...]) -> None:
@@ -141,10 +131,8 @@ class HubPairsController:
             words = f"{in_words(problem).title}: {explanation(problem)}"
             self._panel.drafts.set_pair(PairView(*sides, match=VocabularyMatch.UNCHECKED, match_words=words))
 
-        def done(pair: PairView) -> None:
-            self._panel.drafts.set_pair(pair)
-
-        self._jobs.run("pair", lambda stop: self._judge().judge(target, draft, stop), done, failed)
+        show = self._panel.drafts.set_pair
+        self._jobs.run("pair", lambda stop: self._judge().judge(target, draft, stop), show, failed)
 
     def _find_drafts(self, target: ModelRef | None) -> None:
         chosen = target or self._target
@@ -155,20 +143,20 @@ class HubPairsController:
             self._panel.drafts.set_drafts(DraftList())
             return
         shown = self._panel.drafts.found_drafts.target
-        if shown is None or not _is_same(chosen, shown.ref):
+        # A shown side also has its local path.
+        is_same = shown is not None and chosen in (shown.ref, replace(shown.ref, path=""))
+        if not is_same:
             # Reading the target's header may take long: show an empty list first.
             self._panel.drafts.set_drafts(DraftList(PairSide(chosen, chosen.name.removesuffix(".gguf")), busy=True))
 
         def report(found: DraftList) -> None:
-            self._jobs.post(lambda: self._show_drafts(chosen, found))
+            self._jobs.post(partial(self._show_drafts, chosen, found))
 
         def work(stop: ShouldStop) -> DraftList:
             return self._judge().drafts(chosen, self._pairs().pairs(), report, stop)
 
-        def failed(problem: Problem) -> None:
-            self._panel.drafts.set_problem(problem)
-
-        self._jobs.run("drafts", work, lambda found: self._show_drafts(chosen, found), failed)
+        show = partial(self._show_drafts, chosen)
+        self._jobs.run("drafts", work, show, self._panel.drafts.set_problem)
 
     def _show_drafts(self, chosen: ModelRef, found: DraftList) -> None:
         if chosen == self._chosen:
@@ -189,14 +177,3 @@ def _first_model_row(found: LibraryModel | None) -> CatalogRow:
         licence=words.format(licence=SMALL.licence, maker=SMALL.maker, package=SMALL.wheel.package),
         fit=FitLevel.FITS,
     )
-
-
-def _is_same(wanted: ModelRef, shown: ModelRef) -> bool:
-    """True if the shown side is the wanted model; a shown side also has its local path."""
-    return (wanted.repo, wanted.file) == (shown.repo, shown.file) and wanted.path in ("", shown.path)
-
-
-def _recommendations(judge: PairJudge) -> Recommendations:
-    from app.controllers.models.recommendations import Recommendations  # noqa: PLC0415  (as above)
-
-    return Recommendations(assets_dir() / CATALOG_FILE, judge)

@@ -139,7 +139,9 @@ class Recommendations:
             raise BrokenCatalogError(i18n("{error}.", error=error)) from error
 
     def _row(self, pair: CatalogPair, hardware: Hardware) -> CatalogRow:
-        speedup = pair.speedup
+        speedup, licence = pair.speedup, pair.target.licence
+        if pair.draft is not None and pair.draft.licence != licence:
+            licence = tr("{first} and {second}").format(first=licence, second=pair.draft.licence)
         speed_forecast = self._judge.listed_speed_forecast(pair)
         view = PairView(
             self._side(pair.target),
@@ -153,10 +155,10 @@ class Recommendations:
             name=pair.name,
             good_for=sentence(translate("Catalog", pair.good_for)),
             pair=view,
-            licence=_licences(pair),
+            licence=licence,
             speedup=_times(speedup) if speedup else "",
             source=speedup.source if speedup else "",
-            checked="" if pair.verified else _not_asked(),
+            checked="" if pair.verified else translate("HubRecommendations", NOT_CHECKED),
             fit=_fit(view, pair.size_bytes, hardware),
             plain=speed_forecast.plain if speed_forecast else None,
             expected=_expected(speed_forecast, pair.drafting),
@@ -206,12 +208,6 @@ def _refs(pair: CatalogPair, checked: EntryCheck) -> tuple[ModelRef, ModelRef | 
     return ref(pair.target, checked.target), ref(pair.draft, checked.draft) if pair.draft else None
 
 
-def _licences(pair: CatalogPair) -> str:
-    if pair.draft is None or pair.target.licence == pair.draft.licence:
-        return pair.target.licence
-    return tr("{first} and {second}").format(first=pair.target.licence, second=pair.draft.licence)
-
-
 def _times(speedup: Speedup) -> str:
     low, high = decimal_text(speedup.low), decimal_text(speedup.high)
     if low == high:
@@ -219,7 +215,3 @@ def _times(speedup: Speedup) -> str:
         return words.format(times=low, measured_on=speedup.measured_on)
     words = tr("{low} to {high} times, {measured_on}")
     return words.format(low=low, high=high, measured_on=speedup.measured_on)
-
-
-def _not_asked() -> str:
-    return translate("HubRecommendations", NOT_CHECKED)

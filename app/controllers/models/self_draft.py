@@ -6,6 +6,7 @@ Started in the library; one at a time, with a dialog. Imported with the Models p
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -24,14 +25,12 @@ from ui.text.problem_words import explanation, in_language, in_words
 if TYPE_CHECKING:  # imported late: NumPy and llama.cpp
     from engine.tuning.self_draft import SelfDraft
 
-Post = Callable[[Callable[[], None]], None]
-
 
 class SelfDraftController:
-    """Lives on the GUI thread. ``post`` calls a function on it. ``use`` loads a target with its draft."""
+    """Lives on the GUI thread. ``use`` loads a target with its draft."""
 
-    def __init__(self, parts: Parts, post: Post, use: Callable[[ModelRef, ModelRef], None]) -> None:
-        self._parts, self._post, self._use = parts, post, use
+    def __init__(self, parts: Parts, use: Callable[[ModelRef, ModelRef], None]) -> None:
+        self._parts, self._use = parts, use
         self._number: int | None = None  # number of the running request
         self.dialog: SelfDraftDialog | None = None
 
@@ -41,9 +40,11 @@ class SelfDraftController:
     def ask(self, target: ModelRef) -> None:
         if self.dialog is not None:
             return
-        path = Path(target.path)
+        path, num_bytes = Path(target.path), 0
         window = self._parts.window
-        self.dialog = dialog = SelfDraftDialog(window, window.theme, path.stem, _size_of(path))
+        with suppress(OSError):
+            num_bytes = sum(part.stat().st_size for part in all_shards(path))
+        self.dialog = dialog = SelfDraftDialog(window, window.theme, path.stem, num_bytes)
         dialog.start_requested.connect(lambda: self._start(path))
         dialog.stop_requested.connect(self.close)
         dialog.draft_taken.connect(lambda draft: self._use(target, ModelRef(path=draft)))
@@ -65,7 +66,11 @@ class SelfDraftController:
         self._number = request.request_id
         if self.dialog is not None:
             self.dialog.show_progress()
-        self._parts.worker.submit(request, lambda event: self._post(lambda: self._on_event(request.request_id, event)))
+
+        def post(event: Event) -> None:
+            self._parts.jobs.post(lambda: self._on_event(request.request_id, event))
+
+        self._parts.worker.submit(request, post)
 
     def _on_event(self, number: int, event: Event) -> None:
         dialog = self.dialog
@@ -85,10 +90,3 @@ class SelfDraftController:
 
 def _words(problem: Problem) -> str:
     return f"{in_words(problem).title}: {explanation(problem)}"
-
-
-def _size_of(path: Path) -> int:
-    try:
-        return sum(part.stat().st_size for part in all_shards(path))
-    except OSError:
-        return 0

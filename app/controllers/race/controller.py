@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice
 from PySide6.QtGui import QGuiApplication
 
-from app.controllers.models.engines import ModelLists
-from app.controllers.models.jobs import JobRunner
+from app.controllers.jobs import log_problem
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError, RaceExportError
 from app.core.domain.messages import MessageView
@@ -26,12 +25,13 @@ from app.core.domain.speed.races import (
     RaceRoundEnded,
     RaceSetup,
 )
+from app.core.paths import builtin_target
 from app.core.storage.atomic import exported_file
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.storage.races import RaceStore
-from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Picture, Problem
+from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Problem
 from engine.requests import JobEnded, RunJob
-from ui.text.language import Translator
+from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_race_file
 
@@ -40,6 +40,7 @@ tr = Translator("Race")
 if TYPE_CHECKING:  # imported late, to start faster
     from PySide6.QtGui import QImage
 
+    from app.controllers.models.hub import HubController
     from ui.race.page import RacePage
 
 RACING = tr.mark("A race is using the model. Wait until it is over, or stop it.")
@@ -51,14 +52,13 @@ ANSWERING = tr.mark("An answer is being written. Wait for it, or stop it.")
 class RaceController(PartsController):
     """One race at a time. It continues while the chat is shown, and ends when other models are loaded."""
 
-    def __init__(self, parts: Parts, lists: ModelLists) -> None:
+    def __init__(self, parts: Parts, hub: HubController | None) -> None:
         super().__init__(parts)
-        self._lists = lists
+        self._hub = hub
         self.store = RaceStore(parts.paths.races)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._number = 0  # request number of the race
         self._drafts_of = ""  # the target whose drafts are listed
-        self._jobs = JobRunner()
         self._is_exporting = False
         navigation = self._window.race
         navigation.page_created.connect(self._serve)
@@ -80,7 +80,7 @@ class RaceController(PartsController):
         page.export_requested.connect(self.ask_export)
         page.picture_copied.connect(self.copy_picture)
         page.drafts_needed.connect(
-            lambda target: self._lists.find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
+            lambda target: self._find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
         )
         page.set_earlier(self.store.all())
         self.show_state()
@@ -92,7 +92,9 @@ class RaceController(PartsController):
         unsent = None if self._state.is_racing else self._unsent()
         if unsent is not None:
             self._page.ask(unsent.content, self._system_messages(), unsent.pictures)
-        elif not self._state.is_racing and (last := self._last_question()) is not None:
+        elif not self._state.is_racing and (
+            last := next((one.id for one in reversed(self._views()) if one.role == "user"), None)
+        ):
             self.open_for(last)
             return
         elif not self._state.is_racing and not self._page.form.setup.question:
@@ -157,10 +159,6 @@ class RaceController(PartsController):
             self._page.problem.show_problem(error.problem)
         self._page.set_earlier(self.store.all())
 
-    def close(self, timeout_s: float) -> bool:
-        """Wait for a file being written; False after the time limit. The race ends with the engine."""
-        return self._jobs.close(timeout_s)
-
     @property
     def _blocked(self) -> str:
         """Why no race can start, in the user's language; empty if one can."""
@@ -176,8 +174,10 @@ class RaceController(PartsController):
         settings = self._state.chat.settings
         sampling = sampling_params(settings)
         sampling = replace(sampling, temperature=0.0 if setup.greedy else sampling.temperature, seed=sampling.seed or 0)
+        # The question's text may have changed: keep the pictures' offsets within it.
+        pictures = tuple((min(offset, len(setup.question)), picture) for offset, picture in setup.pictures)
         return ChatRequest(
-            messages=(*setup.before, Message("user", setup.question, pictures=_pictures_in_text(setup))),
+            messages=(*setup.before, Message("user", setup.question, pictures=pictures)),
             sampling=sampling,
             max_tokens=setup.max_tokens,
         )
@@ -230,16 +230,30 @@ class RaceController(PartsController):
         page.set_blocked(self._blocked)
         if view.target is not None and view.target.path != self._drafts_of:
             self._drafts_of = view.target.path
-            self._lists.find_drafts(view.target.path, self._show_drafts)
-            self._lists.find_targets(self._show_targets)
+            used = {view.target.path, view.draft.path if view.draft is not None else ""}
 
-    def _show_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        loaded = self._state.engine.target
-        self._page.form.set_targets([each for each in targets if loaded is None or each[0] != loaded.path])
+            def without_used(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+                return [each for each in rows if each[0] not in used]
 
-    def _show_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
-        draft = self._state.engine.draft
-        self._page.form.set_drafts([each for each in drafts if draft is None or each[0] != draft.path])
+            self._find_drafts(view.target.path, lambda rows: page.form.set_drafts(without_used(rows)))
+            if (hub := self._hub) is not None:
+
+                def targets(_stop: object) -> list[tuple[str, str]]:
+                    builtin = builtin_target()
+                    demo = [(str(builtin), translate("Header", "Quick demo"))] if builtin.exists() else []
+                    return [*((row.path, row.name) for row in hub.service.picker_rows()), *demo]
+
+                show = page.form.set_targets
+                self._jobs.run("targets to race", targets, lambda rows: show(without_used(rows)), log_problem)
+
+    def _find_drafts(self, target: str, show: Callable[[list[tuple[str, str]]], None]) -> None:
+        """Find local drafts for a target, by path and name; none without a hub."""
+        if (hub := self._hub) is not None:
+
+            def drafts(stop: Callable[[], bool]) -> list[tuple[str, str]]:
+                return [(row.path, row.name) for row in hub.service.drafts_here(target, stop)]
+
+            self._jobs.run("drafts to race", drafts, show, log_problem)
 
     def ask_export(self, kind: str) -> None:
         if self._page.result is not None:
@@ -259,7 +273,7 @@ class RaceController(PartsController):
             return file.name
 
         self._is_exporting = True
-        self._jobs.run("race export", write, self._on_exported, self._on_exported)
+        self._jobs.run("race export", write, self._on_exported, self._on_exported, writes=True)
 
     def copy_picture(self) -> None:
         if self._page.result is not None:
@@ -279,17 +293,9 @@ class RaceController(PartsController):
             return ()
         return self._attempt(lambda: self._store.history(current)) or ()
 
-    def _last_question(self) -> int | None:
-        return next((view.id for view in reversed(self._views()) if view.role == "user"), None)
-
     def _system_messages(self) -> tuple[Message, ...]:
         """The messages before a question outside of a chat: the system prompt."""
         return prompt_messages(self._state.chat.settings.text("system_prompt"), ())
-
-
-def _pictures_in_text(setup: RaceSetup) -> tuple[tuple[int, Picture], ...]:
-    """The question's pictures, with offsets within its text, which may have changed."""
-    return tuple((min(offset, len(setup.question)), picture) for offset, picture in setup.pictures)
 
 
 def _png(image: QImage) -> bytes:

@@ -9,9 +9,7 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit
 
 import app
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
-from app.core.logs import LOG_NAME
 from engine.records import Problem
 from ui.text.language import Translator, mark, translate
 from ui.widgets.dialogs import ConfirmDialog
@@ -34,11 +32,7 @@ COPIED = mark("HelpMenu", "Diagnostics copied. They contain nothing from your ch
 class HelpMenuController(PartsController):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
-        self._jobs = JobRunner()
-        self._connect()
-
-    def _connect(self) -> None:
-        parts, button = self._parts, self._parts.window.sidebar.help_button
+        button = parts.window.sidebar.help_button
         button.shortcuts.triggered.connect(parts.window.dialogs.open_shortcuts)
         button.log_folder.triggered.connect(self._open_logs)
         button.diagnostics.triggered.connect(self._gather_diagnostics)
@@ -46,10 +40,6 @@ class HelpMenuController(PartsController):
         button.about.triggered.connect(
             lambda: parts.window.show_notice(translate("HelpMenu", ABOUT).format(version=app.__version__))
         )
-
-    def close(self) -> None:
-        """Pending work ends with the process."""
-        self._jobs.close(0.0)
 
     def _open_logs(self) -> None:
         folder = self._parts.paths.logs
@@ -61,13 +51,11 @@ class HelpMenuController(PartsController):
         models, settings, paths = self._state.engine, self._state.settings, self._parts.paths
 
         def gather(_stop: object) -> str:
-            from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start waits for neither)
-            from engine.sandbox.library_facts import query_llama_cpp  # noqa: PLC0415
+            from app.controllers.window.diagnostics import diagnostics  # noqa: PLC0415  (the start does not wait for it)
 
-            library = query_llama_cpp(paths.cache)
-            return diagnostics(settings, (models.target, models.draft), paths.logs / LOG_NAME, library)
+            return diagnostics(settings, (models.target, models.draft), paths)
 
-        self._jobs.run("diagnostics", gather, self._copy_diagnostics, self._window.show_problem)
+        self._jobs.run("diagnostics", gather, self._copy_diagnostics)
 
     def _copy_diagnostics(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)

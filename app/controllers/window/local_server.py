@@ -7,13 +7,12 @@ come first.
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Collection
 
 from PySide6.QtCore import Qt, QTimer, Signal
 
+from app.controllers.jobs import log_problem
 from app.controllers.layers import ChatLayers
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.controllers.window.served_models import ServedModels
 from app.core.domain.errors import AppError, PortTakenError
@@ -45,23 +44,19 @@ class LocalServerController(PartsController):
         self._setup: ServerSetup | None = None  # the running server's; None if the server has to restart
         self._problem: Problem | None = None
         self._served = ServedModels(parts, layers.of_model_file, self._report)
-        self._lock = threading.Lock()
         self._has_reported = self._is_closed = False
         self._num_answered = 0
         self._reload_fraction: float | None = None  # loaded fraction of the window's models
         self._timer = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._timer.timeout.connect(self._read_state)
-        self._jobs = JobRunner()
         self._reported.connect(self._on_reported, Qt.ConnectionType.QueuedConnection)
-        self._connect()
-
-    def _connect(self) -> None:
         wants = self._window.local_server
-        wants.key_requested.connect(self._give_key)
+        wants.key_requested.connect(lambda: self._show_key(lambda: find_key(None, {}, self._key_file)[0]))
         wants.renewal_requested.connect(self._renew_key)
         wants.stop_requested.connect(self._stop_answer)
         wants.retry_requested.connect(self.follow)
-        wants.page_shown.connect(self._show_page)
+        wants.page_shown.connect(self._show)
+        wants.page_shown.connect(self._list_models)
         state = self._state
         state.settings_changed.connect(self._on_settings)
         for changed in (state.models_changed, state.chat_settings_changed):
@@ -75,7 +70,6 @@ class LocalServerController(PartsController):
             self.follow()
 
     def follow(self) -> None:
-        """Start or stop the server as the settings say."""
         wanted = self._wanted_setup()
         if self._server is not None:
             if self._setup != wanted:
@@ -116,7 +110,6 @@ class LocalServerController(PartsController):
         self._is_closed = True
         self._timer.stop()
         self._reported.disconnect()
-        self._jobs.close(0.0)
         if server is None:
             return True
         server.stop()
@@ -137,19 +130,16 @@ class LocalServerController(PartsController):
 
     def _report(self) -> None:
         """The activity changed; called on any thread, often."""
-        with self._lock:
-            if self._has_reported:
-                return
+        if not self._has_reported:
             self._has_reported = True
-        self._reported.emit()
+            self._reported.emit()
 
     def _on_reported(self) -> None:
         if not self._is_closed and not self._timer.isActive():  # a late report may arrive after closing
             self._timer.start()
 
     def _read_state(self) -> None:
-        with self._lock:
-            self._has_reported = False
+        self._has_reported = False
         server = self._server
         if server is not None and server.has_ended:
             self._server = None
@@ -189,10 +179,6 @@ class LocalServerController(PartsController):
         if self._window.local_server.is_page_open:
             self._window.local_server.set_requests(() if server is None else server.requests)
 
-    def _show_page(self) -> None:
-        self._show()
-        self._list_models()
-
     def _list_models(self) -> None:
         """Show the names that programs may use; read from the disk."""
         if not self._window.local_server.is_page_open:
@@ -210,18 +196,13 @@ class LocalServerController(PartsController):
         """Show in the chat why its question waits: other answers, a program's answer, or loading of the model."""
         answer = self._state.answer
         if answer is not None and answer.is_waiting:
-            self._window.transcript.show_waiting(
-                self._is_full, self._reload_fraction, answer.titles_before, answer.parallel_titles
-            )
+            self._window.transcript.show_waiting(self._is_full, self._reload_fraction, answer.titles_before)
         else:
             self._reload_fraction = None
 
     def _stop_answer(self) -> None:
         if self._server is not None:
             self._server.stop_running()
-
-    def _give_key(self) -> None:
-        self._show_key(lambda: find_key(None, {}, self._key_file)[0])
 
     def _show_key(self, get: Callable[[], str]) -> bool:
         """Show the key; False if there is none, because of a problem that is shown instead."""
@@ -246,10 +227,6 @@ class LocalServerController(PartsController):
         else:
             self._setup = None
             self._server.stop()  # disconnects clients with the old key; `_read_state` restarts it
-
-
-def log_problem(problem: Problem) -> None:
-    log.warning("the models that programs may name could not be listed: %s", problem.message)
 
 
 def _problem(failure: Exception, setup: ServerSetup) -> Problem:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 
-from app.controllers.models.jobs import JobRunner
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.speed.pair_speed import PairSpeed
 from app.core.domain.sums import PairSums, sums_by_pair, total
@@ -48,7 +47,6 @@ class StatisticsController(PartsController):
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
-        self._jobs = JobRunner()
         self._is_writing = False
         self._num_asked = 0
         self.sums_read.connect(self._show)
@@ -94,11 +92,7 @@ class StatisticsController(PartsController):
             return done
 
         self._is_writing = True
-        self._jobs.run("statistics", write, self._on_ended, self._on_ended)
-
-    def close(self, timeout_s: float) -> bool:
-        """Wait for a file being written; False after the time limit."""
-        return self._jobs.close(timeout_s)
+        self._jobs.run("statistics", write, self._on_ended, self._on_ended, writes=True)
 
     def _request(self, scope: str, chat: int | None) -> ExportRequest:
         """What to export; the scope "answer" is the last answer with statistics in the chat."""

@@ -94,7 +94,11 @@ class AttachmentReader:
                     "Attach another file, or paste the part that matters.",
                 )
                 outcome = ReadOutcome(request, problem=problem)
-            self._report(outcome)
+            if outcome.request.key in self._cancelled:
+                if outcome.attachment is not None:
+                    self._store.attachments.remove(outcome.attachment.id)
+            elif not self._closing.is_set():
+                self._on_outcome(outcome)
 
     def _read(self, request: ReadRequest) -> ReadOutcome:
         # Imported with the first file, on this thread: the readers of all formats load slowly.
@@ -119,10 +123,3 @@ class AttachmentReader:
 
     def _is_unwanted(self, request: ReadRequest) -> bool:
         return request.key in self._cancelled or self._closing.is_set()
-
-    def _report(self, outcome: ReadOutcome) -> None:
-        if outcome.request.key in self._cancelled:
-            if outcome.attachment is not None:
-                self._store.attachments.remove(outcome.attachment.id)
-        elif not self._closing.is_set():
-            self._on_outcome(outcome)

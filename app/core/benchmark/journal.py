@@ -72,7 +72,7 @@ class Journal:
                 f"{self._name} belongs to another measurement: it differs in {names}. Name another file, or delete it."
             )
         new = {name: value for name, value in normalised.items() if name not in self._facts}
-        if new or self._is_empty:
+        if new or self._file.seek(0, os.SEEK_END) == 0:
             self._facts |= new
             self._write({_HEAD: _FORMAT, "facts": new})
 
@@ -92,10 +92,6 @@ class Journal:
 
     def close(self) -> None:
         self._file.close()
-
-    @property
-    def _is_empty(self) -> bool:
-        return self._file.seek(0, os.SEEK_END) == 0
 
     def _write(self, record: Mapping[str, object]) -> None:
         self._file.write(json.dumps(record, separators=(",", ":")).encode() + b"\n")

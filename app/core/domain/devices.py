@@ -14,7 +14,7 @@ _OVERRIDE = re.compile(r"[^=]+=[^=]+")
 
 
 def device_names(text: str) -> tuple[str, ...]:
-    """Read comma-separated names, such as "CUDA0, rpc:10.0.0.2:50052".
+    """Read comma-separated names, such as "CUDA0, CUDA1".
 
     Raises:
         ValueError: a name is invalid, or `NO_DEVICE` is combined with others.

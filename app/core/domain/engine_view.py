@@ -8,15 +8,6 @@ from enum import StrEnum
 from engine.records import LAST_SOURCES, Device, Mode, ModelInfo, Source
 
 
-@dataclass(frozen=True, slots=True)
-class TargetChoice:
-    """A model that can be the target. ``loaded``: it is in use."""
-
-    path: str
-    name: str
-    loaded: bool = False
-
-
 class EngineState(StrEnum):
     EMPTY = "empty"  # no model
     LOADING = "loading"

@@ -51,7 +51,7 @@ class Drafting(StrEnum):
 
     DRAFT_MODEL = "draft model"
     HEADS_INSIDE = "heads inside"  # next-token layers (MTP) in the target's own file
-    SIDE_FILE = "side file"  # a head in a file of its own: MTP, EAGLE-3, DFlash, DSpark, Medusa
+    SIDE_FILE = "side file"  # a head in a file of its own: MTP, EAGLE-3, DFlash, DSpark
     TEXT = "text"  # n-grams, without a second model
 
     @property

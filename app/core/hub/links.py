@@ -98,7 +98,10 @@ def request_of(address: str) -> DownloadRequest:
             )
         files = tuple(RepoFile(f"{stem}-{part:05d}-of-{total:05d}.gguf") for part in range(1, total + 1))
     model = RepoModel(model_name(name), kind_of(name), files, quantization_of(name))
-    return DownloadRequest(_folder_of(address), model, url=address)
+    # The library folder of a link: HOST/NAME, where NAME depends on the address.
+    host = re.sub(r"[^A-Za-z0-9.-]", "-", origin(address)[1]).strip(".-")[-60:].strip(".-") or "link"
+    host = host.encode("ascii", "replace").decode().replace("?", "-").replace("..", ".")
+    return DownloadRequest(f"{host}/{hashlib.sha256(address.encode()).hexdigest()[:12]}", model, url=address)
 
 
 def file_name(address: str) -> str:
@@ -108,13 +111,6 @@ def file_name(address: str) -> str:
         return name if is_gguf(name) and len(safe_parts(name)) == 1 else UNNAMED
     except UnsafeNameError:
         return UNNAMED
-
-
-def _folder_of(address: str) -> str:
-    """The library folder of a link: HOST/NAME, where NAME depends on the address."""
-    host = re.sub(r"[^A-Za-z0-9.-]", "-", origin(address)[1]).strip(".-")[-60:].strip(".-") or "link"
-    host = host.encode("ascii", "replace").decode().replace("?", "-").replace("..", ".")
-    return f"{host}/{hashlib.sha256(address.encode()).hexdigest()[:12]}"
 
 
 # The answer, the contacted hosts, and the SHA-256 if a host reported it.

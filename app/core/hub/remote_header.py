@@ -16,7 +16,7 @@ from app.core.hub.file_names import all_shards, model_name
 from app.core.hub.links import LinkSource
 from app.core.hub.records import RemoteLocation
 from engine.errors import ModelHeaderError, ModelNotFoundError
-from engine.gguf.head_files import OWN_PRODUCTS, head_method
+from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader, parse_header, read_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
@@ -215,10 +215,9 @@ def _read(source: RangeSource, file_size: int, file: KnownFile, may_be_head: boo
         header = parse_header(source.read_at, file_size)
         if not (may_be_head and head_method(header)):
             check_writes_text(header, file.name)
-        if head_method(header) not in OWN_PRODUCTS:  # `check_head_file` reports the errors of these heads
-            if file.num_parts == 1:  # the first of several parts may contain no weights
-                check_header(header)
-            check_tokens(header, source.read_at)
+        if file.num_parts == 1:  # the first of several parts may contain no weights
+            check_header(header)
+        check_tokens(header, source.read_at)
     except ModelHeaderError as error:
         raise named_error(error, file.name) from error
     return KnownModel(file.name, header, source.read_at, file.size_bytes, file.num_parts, source.num_fetched, file.path)

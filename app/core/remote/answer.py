@@ -241,7 +241,16 @@ class RemoteAnswer:
             self._reason = self._cut() if reason == "length" else FinishReason.END
         text = self._text_of(choice)
         if text:
-            self._record_interval()
+            # Record the time since the last chunk, divided by the number of its tokens if the server reports it.
+            now = time.monotonic()
+            self._num_pieces += 1
+            if self._num_pieces == 1:
+                self._first_at = now
+            else:
+                tokens = max(self._reported - self._num_counted, 1)
+                bucket = bucket_of((now - self._last_at) * 1e6 / tokens)
+                self._intervals[bucket] = self._intervals.get(bucket, 0) + tokens
+            self._last_at, self._num_counted = now, self._reported
         return text
 
     def _cut(self) -> FinishReason:
@@ -264,18 +273,6 @@ class RemoteAnswer:
             self._is_reasoning = False
             text += END_THINK_TAG
         return text + words
-
-    def _record_interval(self) -> None:
-        """Record the time since the last chunk, divided by the number of its tokens if the server reports it."""
-        now = time.monotonic()
-        self._num_pieces += 1
-        if self._num_pieces == 1:
-            self._first_at = now
-        else:
-            tokens = max(self._reported - self._num_counted, 1)
-            bucket = bucket_of((now - self._last_at) * 1e6 / tokens)
-            self._intervals[bucket] = self._intervals.get(bucket, 0) + tokens
-        self._last_at, self._num_counted = now, self._reported
 
     # ---- figures ---------------------------------------------------------------------------------------------------
 
@@ -342,7 +339,15 @@ def draft_counters_in(event: Mapping[str, Any]) -> DraftCounters | None:
     reported = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
     if isinstance(reported, dict):
         return _of_vllm(reported)
-    for details in _sglang_details(event):
+    choices = event.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
+    found: list[Mapping[str, Any]] = []
+    for holder in (event, choice):
+        extra = holder.get("sglext")
+        places = [holder.get("meta_info"), extra.get("spec_tokens_details") if isinstance(extra, dict) else None]
+        first = [place[0] if isinstance(place, list) and place else place for place in places]
+        found += [place for place in first if isinstance(place, dict)]
+    for details in found:
         if "spec_verify_ct" in details:
             proposed = count(details.get("spec_num_proposed_drafts", details.get("spec_draft_token_num")))
             accepted = count(details.get("spec_num_correct_drafts", details.get("spec_accept_token_num")))
@@ -357,18 +362,6 @@ def _of_vllm(reported: Mapping[str, Any]) -> DraftCounters:
     by_depth = tuple(sum(kept[depth:]) for depth in range(1, len(kept)))
     proposed, accepted = count(reported.get("num_draft_tokens")), count(reported.get("num_accepted_draft_tokens"))
     return DraftCounters(proposed, accepted, count(reported.get("num_spec_steps")), by_depth)
-
-
-def _sglang_details(event: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    choices = event.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    found: list[Mapping[str, Any]] = []
-    for holder in (event, choice):
-        extra = holder.get("sglext")
-        places = [holder.get("meta_info"), extra.get("spec_tokens_details") if isinstance(extra, dict) else None]
-        first = [place[0] if isinstance(place, list) and place else place for place in places]
-        found += [place for place in first if isinstance(place, dict)]
-    return found
 
 
 def count(value: Any) -> int:  # noqa: ANN401 (JSON)

@@ -136,12 +136,9 @@ def _reason(body: bytes) -> tuple[str, str, dict[str, Any]]:
         return "", "", {}
     message = found.get("message") or found.get("detail") or ""
     code = f"{found.get('code', '')} {found.get('type', '')}"
-    return _printable(str(message)), code[:200], found
-
-
-def _printable(text: str) -> str:
+    text = str(message)
     plain = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * MAX_REASON_CHARS]).split())
-    return plain if len(plain) <= MAX_REASON_CHARS else plain[: MAX_REASON_CHARS - 1] + "…"
+    return plain if len(plain) <= MAX_REASON_CHARS else plain[: MAX_REASON_CHARS - 1] + "…", code[:200], found
 
 
 def _number(found: dict[str, Any], field: str, pattern: re.Pattern[str]) -> int:

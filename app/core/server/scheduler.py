@@ -251,7 +251,14 @@ class Scheduler:
 
     def _on_event(self, job: ServerJob, event: Event) -> None:
         if isinstance(event, RequestBegan):
-            self._on_begun(job, event.parallel)
+            parallel = event.parallel
+            with self._lock:
+                if not self._running:
+                    self._throughput.begin()
+                job.began_s = time.perf_counter()
+                self._parallel = parallel
+            job.on_begin()
+            self._begin_next()
         elif isinstance(event, PassTraced):
             self.metrics.count_pass(event.traced)
         elif isinstance(event, EngineReady):
@@ -269,15 +276,6 @@ class Scheduler:
             job.send(event if event.reason is not FinishReason.CANCELLED else self._end_error())
         elif isinstance(event, JobEnded | EngineFailed):
             self._end(job, event)
-
-    def _on_begun(self, job: ServerJob, parallel: int) -> None:
-        with self._lock:
-            if not self._running:
-                self._throughput.begin()
-            job.began_s = time.perf_counter()
-            self._parallel = parallel
-        job.on_begin()
-        self._begin_next()
 
     def _on_loaded(self, ready: EngineReady) -> None:
         """Note that waiting requests for this model no longer need a load."""

@@ -93,7 +93,10 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
         ) from error
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
     for joint, words in _DELIMITER_POSITIONS.items():
-        delimiter = _from_first_control(target.tokenizer, ours.get(joint, ()))
+        # The part of a delimiter from its first control token on; empty without one.
+        ids = ours.get(joint, ())
+        first = next((i for i, token_id in enumerate(ids) if _is_control(target.tokenizer, token_id)), len(ids))
+        delimiter = ids[first:]
         if not delimiter:
             continue
         if joint not in theirs:
@@ -172,12 +175,6 @@ def _is_control(tokenizer: Tokenizer, token_id: int) -> bool:
 
 def _token_name(tokenizer: Tokenizer, token_id: int) -> str:
     return repr(tokenizer.token_text(token_id))
-
-
-def _from_first_control(tokenizer: Tokenizer, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """The part of a delimiter from its first control token on; empty without one."""
-    first = next((i for i, token_id in enumerate(ids) if _is_control(tokenizer, token_id)), len(ids))
-    return ids[first:]
 
 
 def _delimiters(side: PromptSide, *, strict: bool = False) -> Delimiters:

@@ -1,9 +1,9 @@
-"""Unmodified clients against a running server: OpenAI's package, LangChain's ChatOpenAI, the llm command.
+"""Unmodified clients against a running server: OpenAI's package and the llm command.
 
     paceline serve --model T.gguf --draft D.gguf --key K
     CLIENTS/bin/python tests/app/cli/clients.py --url http://127.0.0.1:8080/v1 --key K [--only openai]
 
-This Python needs `openai`, `langchain-openai`, `llm`, and `jsonschema` to check answers. Prints a line for each test;
+This Python needs `openai`, `llm`, and `jsonschema` to check answers. Prints a line for each test;
 the exit code is the number of failures. Clients that are not installed and features that the served model lacks (tools
 in its template, infill tokens) are reported as skipped.
 """
@@ -203,33 +203,6 @@ def _per_pass(answer: Any) -> str:  # noqa: ANN401  (the client's own types)
     return f"{timings['tokens_per_pass']:.2f} tokens per pass, {timings['predicted_per_second']:.1f} tok/s"
 
 
-def with_langchain(url: str, key: str) -> dict[str, Callable[[], str]]:
-    """The tests with LangChain's ChatOpenAI, by name."""
-    chat_openai = importlib.import_module("langchain_openai").ChatOpenAI
-    model = chat_openai(base_url=url, api_key=key, model=_first_model(url, key), temperature=0, max_tokens=200)
-
-    def invoke() -> str:
-        return str(model.invoke("Name one planet.").content)
-
-    def stream() -> str:
-        return "".join(str(chunk.content) for chunk in model.stream("Name one planet."))
-
-    def structured() -> str:
-        schema = {**PERSON, "title": "person", "description": "A person."}
-        return str(model.with_structured_output(schema, method="json_schema").invoke("Invent a person."))
-
-    def structured_by_tool() -> str:
-        schema = {**PERSON, "title": "person", "description": "A person."}
-        return str(model.with_structured_output(schema, method="function_calling").invoke("Invent a person."))
-
-    def bound_tools() -> str:
-        answer = model.bind_tools([WEATHER], tool_choice="get_weather").invoke("The weather in Rome?")
-        _check(answer.tool_calls[0]["name"] == "get_weather")
-        return str(answer.tool_calls[0]["args"])
-
-    return {one.__name__: one for one in (invoke, stream, structured, structured_by_tool, bound_tools)}
-
-
 def _first_model(url: str, key: str) -> str:
     client = importlib.import_module("openai").OpenAI(base_url=url, api_key=key)
     return str(client.models.list().data[0].id)
@@ -265,7 +238,7 @@ def with_llm(url: str, key: str) -> dict[str, Callable[[], str]]:
     return {one.__name__: one for one in (prompt, not_streamed, schema)}
 
 
-CLIENTS = {"openai": with_openai, "langchain": with_langchain, "llm": with_llm}
+CLIENTS = {"openai": with_openai, "llm": with_llm}
 
 
 def main() -> int:

@@ -20,7 +20,6 @@ from app.core.benchmark.runs import BenchmarkRun, Variant
 from app.core.paths import builtin_target
 from engine.records import Mode
 from engine.session.session import Session
-from tests.app.cli.test_race import Terminal
 from tests.app.core.benchmark import scripted_server
 from tests.exact import require_exact
 
@@ -142,7 +141,7 @@ def test_a_file_of_another_measurement_is_one_sentence(tmp_path: Path, capsys: p
     assert "state.jsonl belongs to another measurement: it differs in answers." in said
     assert said.count("\n") == 1
     assert main([*options[:-1], str(tmp_path / "none" / "state.jsonl")]) == 1
-    assert "cannot be read: No such file or directory" in capsys.readouterr().err
+    assert "cannot be opened: No such file or directory" in capsys.readouterr().err
 
 
 def test_a_full_disk_ends_it_with_what_there_is(
@@ -192,14 +191,6 @@ def test_bad_options_are_one_sentence(capsys: pytest.CaptureFixture[str], option
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
-
-
-def test_on_a_terminal_the_answers_of_a_round_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    assert main(["bench", *SHORT, "--categories", "maths", "--modes", "off", "--repeat", "2"]) == 0
-    lines = [line[: len("round 1: 1 of 2")] for line in screen.getvalue().split("\r\x1b[K")]
-    assert lines[1:] == ["round 1: 1 of 2", "round 1: 2 of 2", "round 2: 1 of 2", "round 2: 2 of 2", ""]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")

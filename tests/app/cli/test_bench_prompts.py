@@ -64,15 +64,3 @@ def test_a_folder_without_prompts_is_one_sentence(capsys: Capture, tmp_path: Pat
     assert main(["bench", "--prompts", str(tmp_path)]) == 1
     said = f"The folder {tmp_path} holds no prompts: it has no file that ends in .jsonl. Change the option or the file."
     assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"
-
-
-def test_a_folder_that_may_not_be_read_is_one_sentence(
-    capsys: Capture, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(place: Path) -> None:
-        raise PermissionError(13, "Permission denied", str(place))
-
-    monkeypatch.setattr(Path, "iterdir", refuse)
-    assert main(["bench", "--prompts", str(folder)]) == 1
-    said = f"{folder} cannot be read: Permission denied. Check the path."
-    assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from tests.engine.vision_factory import write_pair
 PAIR = (str(builtin_target()), str(builtin_draft()))
 
 
-def expected(capsys: pytest.CaptureFixture[str]) -> dict[str, object]:
+def expected(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
     assert main(["check", "--json", *PAIR]) == 0
     told = json.loads(capsys.readouterr().out)["expected"]
     assert isinstance(told, dict)
@@ -39,13 +40,12 @@ def test_a_range_then_what_was_measured(capsys: pytest.CaptureFixture[str]) -> N
     assert "Expect about" in text
     told = expected(capsys)
     assert told["basis"] == "model"
-    assert told["draft_pays"] is True
-    assert told["measured_by_race"] is None
-    low, high = told["speedup"]  # type: ignore[misc]
-    assert 1.0 <= low < high <= 1.601 * low  # type: ignore[has-type]
+    assert told["measured"]["races"] == []
+    gain = told["gain"]
+    assert 1.0 <= gain["low"] < gain["high"] <= 1.601 * gain["low"]
     race = RaceSpeed(1.0, "auto", 0.0, 2.5, 2.4, 2.6, 3)
     PairSpeeds(find_paths().pair_speeds_file).add_race(builtin_target().stem, builtin_draft().stem, race)
-    assert expected(capsys)["measured_by_race"] == 2.5
+    assert expected(capsys)["measured"]["races"][0]["speedup"] == 2.5
     assert main(["check", *PAIR]) == 0
     assert "Measured here: 2.50×" in capsys.readouterr().out
 
@@ -63,8 +63,7 @@ def test_a_draft_that_fits_and_does_not_pay_has_one_verdict(capsys: pytest.Captu
     assert not any("can draft" in line or "with drafting" in line for line in others)
     assert main(["check", "--json", *PAIR]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert facts["compatible"] is True
-    assert facts["verdict"] == "would not pay"
+    assert (facts["verdict"]["matches"], facts["would_be_slower"]) == (True, True)
 
 
 def test_what_was_measured_decides_the_verdict(capsys: pytest.CaptureFixture[str]) -> None:
@@ -95,7 +94,7 @@ def test_what_heads_gain_is_reported_with_what_that_rests_on(
         assert ("Expect about" in text) is (words is alone)  # the other head is too slow for a forecast
         assert "The range comes from published figures" in text
         assert main(["check", "--json", *words]) == 0
-        assert 0.0 < json.loads(capsys.readouterr().out)["expected"]["draft_share"] < 1.5
+        assert 0.0 < json.loads(capsys.readouterr().out)["expected"]["gain"]["draft_cost"] < 1.5
 
 
 def test_what_has_no_heads_or_a_head_of_another_model_is_told(
@@ -107,7 +106,7 @@ def test_what_has_no_heads_or_a_head_of_another_model_is_told(
     assert "has no next-token layers (MTP)" in text
     assert main(["check", str(builtin_target()), "--json"]) == 0
     facts = json.loads(capsys.readouterr().out)
-    assert (facts["usable"], facts["compatible"]) == (True, False)
+    assert facts["verdict"]["matches"] is False
     head = eagle3_for(width=96).write(tmp_path / "head.gguf")
     assert main(["check", str(tiny_llama().write(tmp_path / "target.gguf")), str(head)]) == 1
     assert capsys.readouterr().out.startswith("head.gguf cannot draft for target.gguf: ")

@@ -1,8 +1,9 @@
-"""Tests the demo in the terminal: a real answer, then a race of the available modes with intervals."""
+"""Tests the demo in the terminal: a real answer, then a race of modes with intervals, for each model."""
 
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,29 +13,20 @@ from app.core.paths import builtin_target
 
 
 @pytest.mark.usefixtures("tried")
-def test_every_available_mode_is_compared_with_plain_decoding(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("has_real", [False, True])
+def test_answers_are_followed_by_races(
+    has_real: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo, "MAX_TOKENS", 24)
+    monkeypatch.setattr(demo, "DECODING", ("--temperature", "0", "--max-tokens", "24"))
+    if has_real:  # the built-in target stands in for the real model
+        monkeypatch.setattr(demo, "find_in_library", lambda _library: SimpleNamespace(path=builtin_target()))
     assert main(["demo"]) == 0
     told = capsys.readouterr()
-    assert "models pull small" in told.err  # the small real model is missing
-    lanes = re.findall(r"^(\w+)  +(\d+) ", told.out, re.MULTILINE)
-    assert [name for name, _tokens in lanes] == ["plain", "ngram", "suffix", "draft", "auto"]
-    assert {tokens for _name, tokens in lanes} == {str(24 * demo.ROUNDS)}
-    assert len(re.findall(r"× the speed of plain.* Same answer, token for token\.", told.out)) == 4
-    assert "head" not in told.out
-
-
-@pytest.mark.usefixtures("tried")
-def test_a_real_model_races_where_drafting_can_pay_and_where_it_cannot(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(demo, "MAX_TOKENS", 12)
-    monkeypatch.setattr(demo, "_real_model", builtin_target)  # stands in for the real model
-    assert main(["demo"]) == 0
-    told = capsys.readouterr().out
-    real, _, _ = told.partition("The built-in pair is tiny")
-    assert re.findall(r"^(plain|auto) +\d+ +\d", real, re.MULTILINE) == ["plain", "auto"] * 2
-    assert len(re.findall(r"auto: [\d.]+× the speed of plain", real)) == 2
-    assert "tokens of 4 rounds together" in real
+    assert ("models pull small" in told.err) is not has_real
+    real, _, builtin = told.out.partition("The built-in pair is tiny")
+    ends = [part.partition("\n\n")[0] for part in builtin.split("All 4 rounds")[1:]]
+    assert [re.findall(r"^(\w+)  +(\d+) ", part, re.MULTILINE) for part in ends] == [
+        [("plain", "96"), ("draft", "96"), ("auto", "96")]
+    ]
+    assert len(re.findall(r"× the speed of plain.* Same answer, token for token\.", ends[0])) == 2
+    assert real.count("All 4 rounds") == (2 if has_real else 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import threading
@@ -30,13 +29,6 @@ def test_the_answer_on_stdout_and_the_figures_on_stderr(capsys: Capture) -> None
     assert "org/model on 127.0.0.1" in err
     assert [message["role"] for message in sent["messages"]] == ["system", "user"]
     assert sent["temperature"] == 0.0
-
-
-def test_json_has_the_figures(capsys: Capture) -> None:
-    with serving(kind="llama-server") as server:
-        assert main(["run", "--engine", f"{server.url}/v1", "--model", "org/model", *PROMPT, "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
-    assert (result["text"], result["accepted"], result["proposed"], result["passes"]) == ("Hello, world!", 2, 4, 2)
 
 
 def test_the_key_of_a_variable_is_sent_and_never_shown(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,15 +73,6 @@ def test_ctrl_c_keeps_what_came(capsys: Capture) -> None:
     out = capsys.readouterr().out
     assert out.startswith("word ")
     assert len(out.split()) < 50
-
-
-def test_an_attachment_goes_along(capsys: Capture, tmp_path: Path) -> None:
-    note = tmp_path / "note.txt"
-    note.write_text("The word is plover.", "utf-8")
-    with serving(kind="sglang") as server:
-        assert main(["run", "--engine", server.url, *PROMPT, "--attach", str(note)]) == 0
-        assert "plover" in server.bodies[-1]["messages"][-1]["content"]
-    assert capsys.readouterr().out
 
 
 THINKS = "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}Hello"

@@ -75,7 +75,7 @@ def test_a_project_goes_to_a_file_and_comes_back(capsys: Capture, papers: Path, 
     main(["projects", "add", "House", str(papers)])
     file = tmp_path / "house.zip"
     assert main(["projects", "export", "house", str(file)]) == 0
-    assert f"House exported to {file}." in capsys.readouterr().out
+    assert f"House exported to {file}." in capsys.readouterr().err
     assert main(["projects", "import", str(file)]) == 1
     assert "already" in capsys.readouterr().err
     main(["projects", "remove", "House"])

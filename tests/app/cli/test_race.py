@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import itertools
 import json
 import re
 import signal
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +20,7 @@ from app.core.benchmark.race import Rounds
 from app.core.domain.speed.races import AUTO_LANE, LaneProgress
 from app.core.paths import builtin_target
 from engine.errors import DecodeError
-from engine.session.session import Session
 from tests.engine.gguf_factory import Kind, tiny_llama
-from tests.exact import require_exact
 
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
@@ -52,16 +47,6 @@ def test_two_lanes_answer_the_same_question_and_both_reports_are_written(tmp_pat
     assert report["settings"]["complete_rounds"] == 2
     assert report["models"]["draft"]["architecture"] == "llama"
     assert f"- {verdict}\n" in page.read_text(encoding="utf-8")
-
-
-def test_three_lanes_with_a_depth_say_the_same(capsys: Capture) -> None:
-    assert main([*QUESTION, "--rounds", "1", "--lanes", "off,draft:3,suffix"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[2:5]] == ["plain", "draft", "suffix"]
-    verdicts = lines[5:7]
-    assert [line.partition(": ")[0] for line in verdicts] == ["draft 3", "suffix"]
-    require_exact(str(builtin_target()))
-    assert all(line.endswith(" Same answer, token for token.") for line in verdicts)
 
 
 def test_the_temperature_is_0_without_an_option_or_a_preset() -> None:
@@ -126,15 +111,6 @@ def test_answers_that_part_are_a_fault_where_they_must_not(
     )
 
 
-def test_lanes_that_ended_with_other_numbers_of_threads_are_reported(
-    monkeypatch: pytest.MonkeyPatch, capsys: Capture
-) -> None:
-    numbers = itertools.cycle([2, 1])
-    monkeypatch.setattr(Session, "threads", property(lambda _session: next(numbers)))
-    assert main([*QUESTION, "--rounds", "1", "--threads", "2"]) == 0
-    assert "the lanes ended with different numbers of threads. Close those programs" in capsys.readouterr().err
-
-
 def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture) -> None:
     whole = Rounds.events
 
@@ -164,20 +140,3 @@ def test_a_draft_that_does_not_fit_is_no_race_of_the_rest(tmp_path: Path, capsys
     assert "The lane auto: " in told.err
     assert "Give a draft of the same model family, or leave --draft out." in told.err
     assert told.out == ""
-
-
-class Terminal(io.StringIO):
-    """Records what is written to a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-def test_on_a_terminal_the_loading_is_told_and_written_over(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    assert main([*QUESTION, "--rounds", "1"]) == 0
-    assert "All 1 round\n" in capsys.readouterr().out
-    shown = screen.getvalue()
-    assert shown.startswith("\r\x1b[KLoading the models and measuring the time of a pass ...\r\x1b[K")
-    assert re.search(r"\x1b\[KRound 1, tokens: plain \d+, auto \d+", shown)

@@ -112,8 +112,7 @@ def test_the_prompt_from_a_file_or_standard_input(
         (("--prompt", "x", "--max-tokens", "0"), "--max-tokens must be 1 or more"),
         (("--prompt", "x", "--depth", "99"), "The draft length must be between 0 and 32"),
         (("--prompt", "x", "--top-p", "2"), "The top-p must be above 0"),
-        (("--prompt-file", "/no/such/file"), "/no/such/file cannot be read: No such file or directory."),
-        (("--prompt", "x", "--history", __file__), "--history needs a folder, and"),
+        (("--prompt-file", "/no/such/file"), "/no/such/file cannot be opened: No such file or directory."),
         (("--prompt", "word " * 900), "the context holds 256"),
     ],
 )
@@ -251,11 +250,11 @@ def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:
     assert main(["check", *yes]) == 0
     assert "can draft for" in capsys.readouterr().out
     assert main(["check", *yes, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["template_difference"] is None
+    assert json.loads(capsys.readouterr().out)["verdict"]["difference"] is None
     no = [str(builtin_target()), str(mute_draft(tmp_path))]
     assert main(["check", *no, "--json"]) == 1
-    verdict = json.loads(capsys.readouterr().out)
-    assert verdict["compatible"] is False
+    verdict = json.loads(capsys.readouterr().out)["verdict"]
+    assert verdict["matches"] is False
     assert "control token" in verdict["reason"]
     assert main(["check", *no]) == 1
     told = capsys.readouterr().out
@@ -269,9 +268,9 @@ def test_check_says_how_much_a_draft_with_another_vocabulary_speaks(capsys: Capt
     assert main(["check", *pair]) == 0
     assert "can draft for stories260K-f16.gguf. Its vocabulary differs and has 92% of" in capsys.readouterr().out
     assert main(["check", *pair, "--json"]) == 0
-    verdict = json.loads(capsys.readouterr().out)
-    assert verdict["reason"] is None
-    assert verdict["speaks"] == pytest.approx(0.92, abs=0.01)
+    verdict = json.loads(capsys.readouterr().out)["verdict"]
+    assert verdict["reason"] == ""
+    assert verdict["coverage"] == pytest.approx(0.92, abs=0.01)
 
 
 def test_gpu_layers_are_a_number_or_all(capsys: Capture) -> None:
@@ -311,7 +310,7 @@ def test_the_command_line_and_the_settings_have_the_same_limits() -> None:
 
 
 def test_without_a_display_the_window_points_to_the_terminal(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.startup.display.has_display", lambda: False)
+    monkeypatch.setattr("app.core.display.has_display", lambda: False)
     monkeypatch.setattr("app.cli.window.has_display", lambda: False, raising=False)
     assert main([]) == 1
     assert "paceline run" in capsys.readouterr().err

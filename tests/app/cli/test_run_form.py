@@ -115,7 +115,7 @@ def test_a_form_that_cannot_be_read_or_has_no_end_is_one_sentence(tmp_path: Path
     assert main([*WORDS, "--json-schema", str(tmp_path / "long.json")]) == 1
     assert "The schema has more than 4,000,000 characters, which no context holds." in capsys.readouterr().err
     assert main([*WORDS, "--grammar", "/no/such.gbnf"]) == 1
-    assert "/no/such.gbnf cannot be read: No such file or directory." in capsys.readouterr().err
+    assert "/no/such.gbnf cannot be opened: No such file or directory." in capsys.readouterr().err
     file = tmp_path / "yes.gbnf"
     file.write_text('root ::= "yes"', encoding="utf-8")
     assert main([*WORDS, "--grammar", str(file), "--ignore-eos"]) == 1

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.parser import main, make_parser
-from app.cli.run import make_request
+from app.cli.parser import main
 from tests.engine.sandbox.pictures import broken, encoded, sample
 from tests.engine.vision_factory import side_file, text_model, write_pair
 
@@ -103,10 +102,3 @@ def test_broken_pictures_are_told_in_one_sentence(
     assert "leave out --image or --raw" in capsys.readouterr().err
     assert run("--image", str(image), "--engine", "http://127.0.0.1:9") == 1
     assert "--image works with local models only" in capsys.readouterr().err
-
-
-def test_a_picture_alone_is_a_question(image: Path) -> None:
-    """The picture precedes the text, if there is any."""
-    request = make_request(make_parser().parse_args(["run", "--image", str(image)]))
-    assert request.messages[-1].content == ""
-    assert [place for place, _ in request.messages[-1].pictures] == [0]

@@ -23,7 +23,7 @@ import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
-from app.cli.serve import _served_model, _unload_when_idle
+from app.cli.serve import LibraryModels, _unload_when_idle
 from app.core.domain.local_server import Activity
 from app.core.paths import builtin_target
 from app.core.server.api_key import VARIABLE
@@ -32,7 +32,7 @@ from app.core.server.listening import SIGTERM_EXIT_CODE, bind
 from app.core.server.scheduler import Scheduler
 from engine.loading.exactness import why_inexact
 from engine.process.client import EngineClient
-from engine.records import ChatRequest, EngineReady
+from engine.records import EngineReady
 from engine.requests import RunJob
 from tests.app.controllers.window import stormy_clients as stormy
 from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer, info
@@ -42,7 +42,7 @@ from tests.engine.vision_factory import write_pair
 from tests.long_form import rounds
 from tests.waiting import wait_for
 
-CLIENTS = "PACELINE_CLIENTS"  # path of a Python with openai, langchain-openai, llm and jsonschema
+CLIENTS = "PACELINE_CLIENTS"  # path of a Python with openai, llm and jsonschema
 ROOT = Path(__file__).resolve().parents[3]
 PATIENCE_S = 60.0
 Capture = pytest.CaptureFixture[str]
@@ -110,7 +110,8 @@ def test_the_key_is_made_once_and_a_signal_ends_the_server(
 def test_a_file_whose_name_is_no_text_is_served_under_one(name: bytes, shown: str) -> None:
     """Every answer contains the model's name, and this one cannot be encoded as UTF-8."""
     ready = EngineReady(replace(info("tiny"), path=os.fsdecode(name)))
-    server = ScriptedServer(model=_served_model(ready, ChatRequest(), ""))
+    options = make_parser().parse_args(["serve"])
+    server = ScriptedServer(model=LibraryModels(options).loadable(options, "").served(ready))
     server.session.loaded = ready
     assert server.client.post(CHAT, json={**HELLO, "model": shown}).json()["model"] == shown
     assert [one["id"] for one in server.client.get("/v1/models").json()["data"]] == [shown]

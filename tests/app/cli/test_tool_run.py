@@ -81,7 +81,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
     yield begin
     for tools in made:
-        tools.close()
+        tools.provider.close()
 
 
 def test_a_call_is_made_shown_and_its_result_told(run: Run, capsys: Capture) -> None:
@@ -231,7 +231,7 @@ def test_a_model_that_takes_no_tools_is_told() -> None:
     assert tools is not None
     with pytest.raises(SettingError, match="M cannot be given tools: its chat template does not support tools"):
         answer_with_tools(cast(Session, Scripted("x")), REQUEST, model, tools, as_json=False)
-    tools.close()
+    tools.provider.close()
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer, SavedPrompt
-from app.core.storage.chats import conversations
-from app.core.storage.chats.portable import import_chat, read_chat
-from engine.records import EngineReady, Mode, SamplingParams
-from tests.app.core.storage.exchange.whole import there_and_back
+from engine.records import EngineReady, Mode
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 from ui.settings.chat_panel import ChatSettingsPanel
 from ui.settings.rows import NumberRow
@@ -63,6 +60,9 @@ def test_each_layer_gives_what_the_one_before_has_not(harness: AppHarness, qtbot
     ask(harness, qtbot)
     request = harness.engine.requests[-1]
     assert (request.sampling.temperature, request.messages[0].role) == (0.2, "user")
+    harness.window.chat_settings.reset.emit(Layer.GLOBAL, ["max_tokens"])
+    ask(harness, qtbot)
+    assert harness.engine.requests[-1].max_tokens is None
 
 
 def test_a_chats_values_do_not_reach_a_new_chat_with_another_model(harness: AppHarness, qtbot: QtBot) -> None:
@@ -148,37 +148,6 @@ def test_everything_is_there_again_after_a_restart(qtbot: QtBot) -> None:
     again.close()
 
 
-def test_mode_and_depth_stay_true_where_older_versions_read_them(harness: AppHarness, qtbot: QtBot) -> None:
-    ask(harness, qtbot)
-    number = harness.controller.state.chat_id
-    assert number is not None
-    harness.window.composer.mode_chosen.emit(Mode.SUFFIX)
-    harness.window.composer.depth_chosen.emit(4)
-    stored = harness.store.options(number)
-    assert stored is not None
-    assert (stored["mode"], stored["depth"]) == ("suffix", 4)
-
-
-def test_a_copy_and_an_export_have_the_options_and_others_have_none(harness: AppHarness, qtbot: QtBot) -> None:
-    change(harness, Layer.CHAT, {"temperature": 0.25, "depth": None})
-    ask(harness, qtbot)
-    number = harness.controller.state.chat_id
-    assert number is not None
-    copy = harness.store.library.duplicate(number)
-    assert copy is not None
-    own = {"temperature": 0.25, "depth": None}
-    assert harness.store.options(copy) == own
-    chat = harness.store.read(lambda db: read_chat(db, number))
-    assert chat is not None
-    (outside,) = there_and_back(chat)
-    assert outside.options == chat.options
-    for gone in (number, copy):
-        harness.store.write(lambda db, gone=gone: conversations.delete_conversation(db, gone))
-    back = harness.store.write(lambda db: import_chat(db, outside, harness.store._now()))
-    assert back is not None
-    assert harness.store.options(back) == own
-
-
 @pytest.mark.parametrize("text", ["{", "[1]", '{"temperature": "hot", "x": 1}', "null", "[" * 100_000])
 def test_options_that_cannot_be_read_are_none(harness: AppHarness, qtbot: QtBot, text: str) -> None:
     ask(harness, qtbot)
@@ -221,16 +190,6 @@ def test_keep_for_this_model_moves_what_the_chat_has(harness: AppHarness, qtbot:
     QTest.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
     now = harness.controller.conversations.layers.now
     assert (now.chat, now.model) == ({}, {"temperature": 0.5})
-
-
-def test_a_setting_for_all_chats_goes_back_to_its_default(harness: AppHarness, qtbot: QtBot) -> None:
-    change(harness, Layer.GLOBAL, {"temperature": 0.1, "top_k": 7})
-    ask(harness, qtbot)
-    assert (harness.engine.requests[-1].sampling.temperature, harness.engine.requests[-1].sampling.top_k) == (0.1, 7)
-    harness.window.chat_settings.reset.emit(Layer.GLOBAL, ["temperature"])
-    ask(harness, qtbot)
-    sampling = harness.engine.requests[-1].sampling
-    assert (sampling.temperature, sampling.top_k) == (SamplingParams().temperature, 7)
 
 
 def test_a_preset_that_cannot_be_kept_is_told_and_prompts_are_kept(harness: AppHarness) -> None:

@@ -22,11 +22,10 @@ from app.core.domain.local_server import ServerState
 from app.core.domain.messages import MessageState
 from app.core.domain.speed.races import LaneChoice, RaceSetup
 from app.core.paths import builtin_target, find_paths
-from app.startup.assembly import ENGINE_VARIABLE, real_engine
 from engine.process.client import EngineClient
 from engine.records import ChatRequest, Event, Mode
 from engine.requests import OnEvent, Request
-from engine.session.worker import EngineWorker, probing_session
+from engine.session.worker import probing_session
 from tests.app.controllers.window.test_local_server import Served, free_port
 from tests.app.core.server.scripted_session import ScriptedSession
 from tests.app.fakes import AppHarness, keep_settings, open_app
@@ -161,16 +160,3 @@ def test_programs_are_answered_again_after_a_crash_of_the_engine(qtbot: QtBot) -
     again = served.wait(served.ask("Hello", max_tokens=8))
     assert (again.status, bool(again.text)) == (200, True)
     harness.close()
-
-
-def test_the_engine_has_a_process_unless_a_variable_says_thread(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    assert isinstance(real_engine(find_paths())([].append), EngineClient)
-    for value, kind in {"thread": EngineWorker, "": EngineClient, "process": EngineClient}.items():
-        monkeypatch.setenv(ENGINE_VARIABLE, value)
-        assert isinstance(real_engine(find_paths())([].append), kind)
-    assert not caplog.records
-    monkeypatch.setenv(ENGINE_VARIABLE, "tread")
-    assert isinstance(real_engine(find_paths())([].append), EngineClient)
-    assert "PACELINE_ENGINE is 'tread'" in caplog.text

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -35,63 +36,46 @@ time.sleep(60) if sys.argv[2] == "hang" else application.exec()
 """
 
 
-def hold(lock: Path, how: str) -> subprocess.Popen[bytes]:
+@contextmanager
+def first_window(lock: Path, how: str = "answer") -> Iterator[subprocess.Popen[bytes]]:
+    """Another process that holds the lock; what it is asked for is in its output."""
     child = subprocess.Popen([sys.executable, "-c", HOLD, str(lock), how], cwd=ROOT, stdout=subprocess.PIPE)
+    with child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == b"True\n"
+        yield child
+        child.kill()
+
+
+def read_lines(child: subprocess.Popen[bytes], number: int) -> list[str]:
     assert child.stdout is not None
-    assert child.stdout.readline() == b"True\n"
-    return child
+    return [child.stdout.readline().decode().strip() for _ in range(number)]
 
 
-def end(child: subprocess.Popen[bytes]) -> None:
-    child.kill()
-    child.wait()
-    assert child.stdout is not None
-    child.stdout.close()
-
-
-def test_a_second_start_hands_over_its_activation_token(
+def test_a_second_start_hands_over_its_activation_token_and_its_file(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(ACTIVATION, "abc")
-    file = tmp_path / "a model.gguf"
-    file.touch()
-    child = hold(tmp_path / "lock", "answer")
-    second = SingleInstance(tmp_path / "lock", file=str(file))
-    try:
-        assert not second.acquire()
-        assert child.stdout is not None
-        lines = [child.stdout.readline() for _ in range(3)]
-        assert lines == [b"raised\n", b"raisedabc\n", f"open {file}\n".encode()]
-    finally:
-        end(child)
-
-
-@pytest.mark.parametrize("how", ["answer", "late"])
-def test_a_second_start_raises_the_first(qtbot: QtBot, tmp_path: Path, how: str) -> None:
-    child = hold(tmp_path / "lock", how)
-    second = SingleInstance(tmp_path / "lock")
-    try:
-        assert not second.acquire()
-        assert second.other_answered
-        assert child.stdout is not None
-        assert child.stdout.readline() == b"raised\n"
-    finally:
-        end(child)
-
-
-def test_a_second_start_on_a_file_has_the_first_open_it(qtbot: QtBot, tmp_path: Path) -> None:
     model = tmp_path / "a model ü.gguf"
-    model.write_bytes(b"GGUF")
-    child = hold(tmp_path / "lock", "answer")
-    try:
+    model.touch()
+    with first_window(tmp_path / "lock") as child:
         assert not SingleInstance(tmp_path / "lock", file=str(tmp_path / "gone.gguf")).acquire()
+        assert read_lines(child, 2) == ["raised", "raisedabc"]  # no file, since there is none
         assert not SingleInstance(tmp_path / "lock", file=str(model)).acquire()
-        assert child.stdout is not None
-        lines = [child.stdout.readline() for _ in range(3)]
-        assert lines.count(b"raised\n") == 2
-        assert f"open {model}\n".encode() in lines, "and none for a file that is not there"
-    finally:
-        end(child)
+        assert read_lines(child, 3) == ["raised", "raisedabc", f"open {model}"]
+
+
+@pytest.mark.parametrize("how", ["answer", "late", "hang"])
+def test_a_second_start_raises_the_first_unless_that_hangs(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    if how == "hang":
+        monkeypatch.setattr("app.startup.single_instance.ANSWER_MS", 100)
+    with first_window(tmp_path / "lock", how) as child:
+        second = SingleInstance(tmp_path / "lock")
+        assert not second.acquire()
+        assert second.other_answered is (how != "hang")
+        assert how == "hang" or read_lines(child, 1) == ["raised"]
 
 
 def test_a_second_start_by_another_way_to_the_folder_raises_the_first(qtbot: QtBot, tmp_path: Path) -> None:
@@ -101,41 +85,16 @@ def test_a_second_start_by_another_way_to_the_folder_raises_the_first(qtbot: QtB
         (tmp_path / "link").symlink_to(tmp_path / "real", target_is_directory=True)
     except OSError:
         pytest.skip("this system lets nobody make a link")
-    child = hold(tmp_path / "real" / "lock", "answer")
-    second = SingleInstance(tmp_path / "link" / "lock")
-    try:
+    with first_window(tmp_path / "real" / "lock"):
+        second = SingleInstance(tmp_path / "link" / "lock")
         assert not second.acquire()
         assert second.other_answered
-    finally:
-        end(child)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="other systems take no such name")
-def test_a_folder_may_have_a_name_that_is_no_utf_8(qtbot: QtBot, tmp_path: Path) -> None:
-    folder = tmp_path / os.fsdecode(b"folder \xff")
-    folder.mkdir()
-    first = SingleInstance(folder / "lock")
-    assert first.acquire()
-    first.accept_others()
-    first.release()
-
-
-def test_a_first_that_hangs_keeps_its_place(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.startup.single_instance.ANSWER_MS", 100)
-    child = hold(tmp_path / "lock", "hang")
-    second = SingleInstance(tmp_path / "lock")
-    try:
-        assert not second.acquire()
-        assert not second.other_answered
-    finally:
-        end(child)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGKILL is a word of POSIX")
 def test_the_lock_of_a_killed_one_is_taken_over(qtbot: QtBot, tmp_path: Path) -> None:
-    child = hold(tmp_path / "lock", "answer")
-    child.send_signal(signal.SIGKILL)
-    end(child)
+    with first_window(tmp_path / "lock"):
+        pass  # it is killed
     second = SingleInstance(tmp_path / "lock")
     assert second.acquire()
     second.release()
@@ -176,7 +135,8 @@ def test_a_second_window_says_so_and_ends_well(tmp_path: Path) -> None:
         time.sleep(0.1)
         assert first.poll() is None
     finally:
-        end(first)
+        first.kill()
+        first.communicate()
     assert find_paths().chats_file.exists()
 
 

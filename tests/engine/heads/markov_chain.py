@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,35 @@ from engine.heads.loading import LoadedHead
 from engine.pacing.pass_trace import TracedPass
 from engine.records import Mode, SamplingParams
 from engine.session.session import Session
+from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, tiny_llama
 from tests.engine.heads.head_sessions import answer
+
+N_EMBD = 64
+_IDLE = ("attn_output.weight", "ffn_down.weight")
+
+
+def tensor(name: str, values: NDArray[np.floating[Any]]) -> Tensor:
+    return Tensor(name, values.shape[::-1], F32, values.astype(np.float32).tobytes())
+
+
+def markov_llama(*, seed: int = 0) -> GgufFile:
+    """A target whose next token depends on the current one only: its layers add nothing to the residual."""
+    base = tiny_llama(seed=seed).with_metadata(llama__context_length=(Kind.UINT32, 1024))
+    number, dice = len(base.metadata["tokenizer.ggml.tokens"][1][1]), np.random.default_rng(seed + 11)
+    embedding = dice.normal(0.0, 1.0, (number, N_EMBD))
+    output = dice.normal(0.0, 0.35, (number, N_EMBD))
+    made = {"token_embd.weight": embedding, "output.weight": output}
+    return replace(
+        base,
+        tensors=tuple(
+            tensor(one.name, made[one.name])
+            if one.name in made
+            else replace(one, data=bytes(len(one.data)))
+            if one.name.endswith(_IDLE)
+            else one
+            for one in base.tensors
+        ),
+    )
 
 
 @dataclass(frozen=True)

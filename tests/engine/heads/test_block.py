@@ -38,8 +38,7 @@ from tests.engine.heads.head_factory import (
     tiny_gemma4,
 )
 from tests.engine.heads.head_sessions import PROMPT, agrees, answer, load, longer
-from tests.engine.heads.markov_chain import chain_of, check_acceptance, check_distribution
-from tests.engine.heads.medusa_factory import markov_llama, tensor
+from tests.engine.heads.markov_chain import chain_of, check_acceptance, check_distribution, markov_llama, tensor
 from tests.engine.session.test_parallel import Asker, question
 
 NEAR_TIE = 0.03  # logit difference

@@ -42,7 +42,7 @@ def fixture_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A bundle's libraries: two variants of llama.cpp's, two of ours, and two device backends."""
     monkeypatch.delenv(library.VARIANT_VARIABLE, raising=False)
     (tmp_path / OWN_VARIANTS_FOLDER).mkdir()
-    for name in ("ggml-cpu-haswell", "ggml-cpu-zen4", "ggml-vulkan", "ggml-rpc"):
+    for name in ("ggml-cpu-haswell", "ggml-cpu-zen4", "ggml-vulkan", "ggml-blas"):
         (tmp_path / file_name(name)).touch()
     for name in ("ggml-cpu-zen4", "ggml-cpu-zen5"):
         (tmp_path / OWN_VARIANTS_FOLDER / file_name(name)).touch()
@@ -61,7 +61,7 @@ def test_a_processor_of_our_kernels_gets_them_and_the_devices(
     assert find_kernel_variant(folder) == folder / OWN_VARIANTS_FOLDER / file_name(f"ggml-cpu-{name}")
     fake = Ggml()
     load_backends(fake, folder)
-    assert fake.loaded == [file_name(f"ggml-{each}") for each in (f"cpu-{name}", "vulkan", "rpc")]
+    assert fake.loaded == [file_name(f"ggml-{each}") for each in (f"cpu-{name}", "vulkan", "blas")]
     assert fake.folders == []
 
 

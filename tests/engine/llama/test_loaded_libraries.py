@@ -245,7 +245,7 @@ def test_a_package_that_cannot_be_loaded_is_one_sentence(tmp_path: Path) -> None
     [
         (["libggml-base.so", "libggml-cpu.so", "libllama.so"], ()),
         (["libggml-vulkan.so", "libggml-cuda.so", "libggml-cuda.so.0"], ("cuda", "vulkan")),
-        (["ggml-cuda.dll", "ggml-rpc.dll"], ("cuda",)),
+        (["ggml-cuda.dll", "ggml-blas.dll"], ("cuda",)),
         (["libggml-metal.dylib"], ("metal",)),
     ],
 )

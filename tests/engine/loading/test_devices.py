@@ -65,13 +65,6 @@ def test_overrides_name_devices_by_number() -> None:
     assert spread.device_of("blk.1.ffn_up_exps.weight", 0) == 0
 
 
-def test_devices_of_other_machines_copy_no_weights_of_ours() -> None:
-    found = gpus(GB)
-    assert split_over(Placement(), found, found).offloads_ops
-    remote = (replace(found[0], kind=DeviceKind.REMOTE),)
-    assert not split_over(Placement(), remote, remote).offloads_ops
-
-
 def test_an_integrated_gpu_is_a_default_only_without_another() -> None:
     integrated = Device("Vulkan1", "GPU", 8 * GB, 8 * GB, DeviceKind.INTEGRATED)
     both = (integrated, *gpus(GB, GB))

@@ -51,16 +51,6 @@ def test_a_drivers_buffers_in_main_memory_count_for_the_processor() -> None:
     assert told == {"CUDA1": 3 * MIB, "CUDA12": 5 * MIB, "CPU": 2 * MIB}
 
 
-def test_buffers_with_other_names_than_their_device_are_assigned() -> None:
-    lines = [
-        "load_tensors: layer   0 assigned to device RPC7, is_swa = 0",
-        "load_tensors: RPC0[10.0.0.2:50052] model buffer size =   5.00 MiB",
-    ]
-    memory = reported_memory(lines, 5 * MIB, {"RPC0[10.0.0.2:50052]": "RPC7"})
-    assert memory is not None
-    assert memory.devices == (DeviceUse("RPC7", 1, 5 * MIB, 0, 0),)
-
-
 def test_without_the_weights_nothing_is_reported() -> None:
     assert reported_memory(LINES[5:], 100 * MIB) is None
     assert reported_memory([], 100 * MIB) is None

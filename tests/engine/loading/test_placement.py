@@ -16,7 +16,7 @@ from engine.fit.fit import estimate
 from engine.gguf.header import read_header
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
-from engine.loading.loading import LoadOptions, draft_options, open_model, placement_notices, target_options
+from engine.loading.loading import LoadOptions, cache_notices, draft_options, open_model, target_options
 from engine.records import (
     CacheType,
     ChatRequest,
@@ -74,9 +74,9 @@ def test_the_draft_goes_where_it_is_asked_to() -> None:
 
 def test_flash_attention_that_cannot_be_off_is_reported() -> None:
     request = LoadRequest("t", flash_attention=FlashAttention.OFF)
-    assert placement_notices(request) == ()
-    assert placement_notices(replace(request, draft_cache_type=CacheType.Q4_0)) == ()  # there is no draft
-    (sentence,) = placement_notices(replace(request, draft="d", draft_cache_type=CacheType.Q4_0))
+    assert cache_notices(request) == ()
+    assert cache_notices(replace(request, draft_cache_type=CacheType.Q4_0)) == ()  # there is no draft
+    (sentence,) = cache_notices(replace(request, draft="d", draft_cache_type=CacheType.Q4_0))
     assert "q4_0" in sentence
     assert "Flash attention is on" in sentence
 

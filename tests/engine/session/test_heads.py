@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -26,30 +24,15 @@ from tests.engine.heads.head_factory import (
     eagle3_for,
     markov_qwen35,
 )
-from tests.engine.heads.head_sessions import GREEDY, KINDS, PROMPT, agrees, answer, load, longer
+from tests.engine.heads.head_sessions import GREEDY, KINDS, PROMPT, agrees, answer, load
 from tests.engine.heads.markov_chain import chain_of, check_acceptance, check_distribution
-from tests.engine.heads.medusa_factory import random_heads
 
 WITH_HEAD = (Mode.HEAD, Mode.AUTO)
 
 
-FEW_TOKENS = np.arange(3, 260, 3, dtype=np.int32)
-MEDUSA: dict[str, dict[str, Any]] = {
-    "medusa": {},
-    "medusa, two blocks, few tokens": {"num_blocks": 2, "kept": FEW_TOKENS},
-    "medusa, the target's output": {"kept": FEW_TOKENS, "output": "lent"},
-    "hydra": {"kind": "hydra", "output": "shared"},
-    "hydra, the target's output": {"kind": "hydra", "output": "lent", "num_blocks": 2},
-}
-ALL_KINDS = KINDS | {
-    name: (partial(longer, tiny_llama), lambda options=options: random_heads(longer(tiny_llama), **options))
-    for name, options in MEDUSA.items()
-}
-
-
-@pytest.fixture(scope="module", params=ALL_KINDS)
+@pytest.fixture(scope="module", params=KINDS)
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    target, head = ALL_KINDS[request.param]
+    target, head = KINDS[request.param]
     session, _ready = load(tmp_path_factory.mktemp("heads"), target(), head() if head is not None else None)
     yield session
     session.close()
@@ -103,9 +86,9 @@ def test_a_head_gives_the_plain_tokens(loaded: Session) -> None:
             assert end.token_ids == plain.token_ids
 
 
-@pytest.mark.parametrize("kind", ["eagle3", "three layers", "medusa", "hydra"])
+@pytest.mark.parametrize("kind", ["eagle3", "three layers"])
 def test_a_head_gives_the_plain_tokens_of_many_prompts(kind: str, tmp_path: Path) -> None:
-    target, head = ALL_KINDS[kind]
+    target, head = KINDS[kind]
     session, _ready = load(tmp_path, target(), head() if head is not None else None)
     dice, proposed = np.random.default_rng(5), 0
     words = ("the", "a", "cat", "dog", "sat", "on", "mat", "once", "time", "more", "of", "lake", "water", "red", "b")

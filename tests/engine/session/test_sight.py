@@ -15,7 +15,6 @@ from engine.session.session import Session
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp, tiny_hy_v3
 from tests.engine.heads.head_sessions import KINDS, longer
-from tests.engine.heads.medusa_factory import markov_heads, markov_llama
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
 from tests.engine.vision_factory import FAMILIES, picture, side_file, text_model, write_pair
 
@@ -281,14 +280,13 @@ def test_memories_that_are_states_and_targets_with_heads(
     session.close()
 
 
-@pytest.mark.parametrize("kind", ["mtp that agrees", "eagle3", "eagle3 with its own tokens", "mtp file", "medusa"])
+@pytest.mark.parametrize("kind", ["mtp that agrees", "eagle3", "eagle3 with its own tokens", "mtp file"])
 def test_heads_draft_behind_pictures_over_several_turns(tmp_path: Path, kind: str) -> None:
     """The same answers as plain; a head that agrees with its target also does so after pictures."""
-    medusa = (markov_llama, lambda: markov_heads(markov_llama(), 0.0))
-    make, head = medusa if kind == "medusa" else KINDS[kind]
+    make, head = KINDS[kind]
     files = [longer(make).write(tmp_path / "target.gguf")]
     files += [head().write(tmp_path / "head.gguf")] if head is not None else []
-    side = side_file("llava" if kind in ("medusa",) or "eagle3" in kind else "qwen2vl").write(tmp_path / "mmproj.gguf")
+    side = side_file("llava" if "eagle3" in kind else "qwen2vl").write(tmp_path / "mmproj.gguf")
     session = Session()
     draft = str(files[1]) if head is not None else None
     ready = session.load(LoadRequest(str(files[0]), draft, gpu_layers=0, threads=1, mmproj=str(side)))
@@ -304,7 +302,7 @@ def test_heads_draft_behind_pictures_over_several_turns(tmp_path: Path, kind: st
         proposed, accepted = proposed + found.stats.proposed, accepted + found.stats.accepted
         assert found.token_ids == ask.ids(*chat)
     assert proposed > 50
-    if kind in ("mtp that agrees", "medusa"):
+    if kind == "mtp that agrees":
         assert accepted > 0.4 * proposed
     if kind == "eagle3":  # its inputs are read again, the pictures before them are not
         ids = session.prompt_ids(ChatRequest(later))

@@ -6,7 +6,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QFileDialog,
-    QSystemTrayIcon,
 )
 from pytestqt.qtbot import QtBot
 
@@ -205,16 +204,6 @@ def test_the_default_look_is_seen_at_once_too(window: MainWindow, looks: Setting
     assert window.theme.name == "system"
     qtbot.mouseClick(looks.cancel_button, Qt.MouseButton.LeftButton)
     assert window.theme.name == "light"
-
-
-@pytest.mark.parametrize("there", [True, False])
-def test_the_tray_message_says_where_there_is_no_tray(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch, there: bool
-) -> None:
-    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", lambda: there)
-    row = WindowDialogs(window, [FIELD_BY_KEY["notify"]]).make_settings().rows["notify"]
-    assert ("no system tray" in row.help.text()) is not there
-    assert row.help.text().startswith(FIELD_BY_KEY["notify"].help)
 
 
 def test_why_nothing_can_be_saved_is_reported_on_every_page(dialog: SettingsDialog, qtbot: QtBot) -> None:

@@ -188,7 +188,8 @@ def test_the_panel_of_the_context_has_room_for_its_words(
     assert settle(meter.panel, qtbot) == []
 
 
-def test_the_look_itself_finds_what_is_cut(qtbot: QtBot) -> None:
+def test_the_look_itself_finds_what_is_cut(spoken: Callable[[str], None], qtbot: QtBot) -> None:
+    spoken("en")  # the window for all pages may still be open in German
     window = make_window(qtbot)
     window.sidebar.settings_button.setFixedWidth(40)
     qtbot.waitUntil(lambda: any("Settings" in found for found in cut_off(window)), timeout=30_000)

@@ -276,7 +276,6 @@ class AttachmentTray(QWidget):
     removed = Signal(int)
     opened = Signal(int)
     text_offered = Signal(str)  # a long pasted text was taken out of the box and is to be attached
-    model_requested = Signal(str)  # the file of a vision model to load
 
     def __init__(self, theme: Theme, edit: MessageEdit) -> None:
         super().__init__()
@@ -289,12 +288,9 @@ class AttachmentTray(QWidget):
         self.offer_text, self.vision_text = label("", "caption", wrap=True), label("", "caption", wrap=True)
         self.attach_button = button(translate("AttachmentTray", "Attach as a file"), self._accept_offer)
         self.keep_button = button(translate("AttachmentTray", "Keep as text"), self._dismiss_offer)
-        self.load_button = button(translate("AttachmentTray", "Load"), lambda: self.model_requested.emit(self._vision))
         self.offer = _row(self.offer_text, self.attach_button, self.keep_button)
-        self.vision_row = _row(self.vision_text, self.load_button)
-        self._vision = ""  # the file of the offered vision model
-        self.vision_row.hide()
-        vbox(self.room, self.vision_row, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
+        self.vision_text.hide()
+        vbox(self.room, self.vision_text, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
         edit.long_pasted.connect(self._offer_paste)
         edit.huge_pasted.connect(self.text_offered)
         edit.textChanged.connect(self._check_offer)
@@ -303,24 +299,7 @@ class AttachmentTray(QWidget):
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
         self.rows.show_attachments(attachments, notes)
         self.room.fit()
-        self._put_in_tab_order()
-        self._update()
-
-    def show_vision_offer(self, words: str, path: str = "", name: str = "") -> None:
-        """Show why the model cannot see the pictures, and offer a vision model. Empty ``words`` hide the line."""
-        had_focus = self.load_button.hasFocus()
-        self._vision = path
-        self.vision_text.setText(words)
-        self.load_button.setText(translate("AttachmentTray", "Load {name}").format(name=name).replace("&", "&&"))
-        self.load_button.setAccessibleName(self.load_button.text())
-        self.load_button.setVisible(bool(path))
-        self.vision_row.setVisible(bool(words))
-        if had_focus and not (words and path):
-            self._edit.setFocus()
-        self._update()
-
-    def _put_in_tab_order(self) -> None:
-        """Chips are created late: put them before the text box in the tab order."""
+        # Chips are created late: put them before the text box in the tab order.
         before = self._edit.previousInFocusChain()
         while before is not None and self.rows.isAncestorOf(before):
             before = before.previousInFocusChain()
@@ -329,6 +308,13 @@ class AttachmentTray(QWidget):
                 if before is not None and stop is not None:
                     QWidget.setTabOrder(before, stop)
                 before = stop
+        self._update()
+
+    def show_vision_note(self, words: str) -> None:
+        """Show why the model cannot see the pictures; empty ``words`` hide the line."""
+        self.vision_text.setText(words)
+        self.vision_text.setVisible(bool(words))
+        self._update()
 
     def _remove(self, attachment_id: int) -> None:
         self.removed.emit(attachment_id)
@@ -363,7 +349,7 @@ class AttachmentTray(QWidget):
             self._edit.setFocus()
 
     def _update(self) -> None:
-        self.setVisible(bool(self.rows.chips) or not (self.offer.isHidden() and self.vision_row.isHidden()))
+        self.setVisible(bool(self.rows.chips) or not (self.offer.isHidden() and self.vision_text.isHidden()))
 
 
 def _row(words: QLabel, *buttons: QPushButton) -> QWidget:

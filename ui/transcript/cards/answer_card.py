@@ -85,7 +85,6 @@ class AnswerCard(MessageCard):
     # another version; the `Mode`, the path of the target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
-    regenerate_with = Signal(int, str)
     seed_requested = Signal(int, object)  # an action on its seed, a `SeedChoice`
     unfolded = Signal(object)  # this card's reasoning was opened
     continue_requested = Signal(int)  # continue a truncated answer
@@ -404,13 +403,10 @@ class AnswerCard(MessageCard):
         self._waits_for_servers = True
         self.progress_label.setText(tr("Starting the tool servers"))
 
-    def show_waiting(
-        self, waits: bool, loaded: float | None = None, chats: Sequence[str] = (), parallel: Sequence[str] = ()
-    ) -> None:
+    def show_waiting(self, waits: bool, loaded: float | None = None, chats: Sequence[str] = ()) -> None:
         """Show that the answer waits for another answer or for its model, or clear the notice.
 
-        ``loaded``: loaded fraction of the model. ``chats``: chats whose answers come first; ``parallel``: chats that
-        run at the same time.
+        ``loaded``: loaded fraction of the model. ``chats``: chats whose answers come first.
         """
         if len(chats) == 1:
             words = tr("Waiting for the answer in “{chat}”").format(chat=chats[0])
@@ -424,10 +420,6 @@ class AnswerCard(MessageCard):
             words = tr("Loading your model again · {percent}").format(percent=percent(loaded))
         elif self._waits_for_servers:
             return
-        elif len(parallel) == 1:
-            words = tr("Starting together with the answer in “{chat}”").format(chat=parallel[0])
-        elif parallel:
-            words = tr("Starting together with the answers in %n other chats", None, len(parallel))
         else:
             words = tr("Reading the prompt")
         self.progress_label.setText(words)

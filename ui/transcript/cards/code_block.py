@@ -124,13 +124,10 @@ class CodeBlock(QFrame):
         self.view = view or CodeView(theme)
         self.wrap_button.toggled.connect(self.view.set_wraps)
         self._highlighter = RangeHighlighter(self.view.document())
-        self._arrange()
-        self._restyle()
-        theme.changed.connect(self._restyle)
-
-    def _arrange(self) -> None:
         bar = hbox(self.label, Stretch(), self.wrap_button, self.copy_button, margins=(12, 4, 4, 0))
         vbox(bar, self.view, parent=self, margins=0, spacing=0)
+        self._restyle()
+        theme.changed.connect(self._restyle)
 
     @property
     def is_adjusted(self) -> bool:

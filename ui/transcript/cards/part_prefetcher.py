@@ -95,7 +95,12 @@ class PartPrefetcher(QObject):
 
     def _make_one(self) -> None:
         if self._unpolished:
-            self._polish_some()
+            # Style some widgets: styling takes as long as creating.
+            polish_widgets(self._unpolished)
+            if not self._unpolished:
+                for part in (self._prose, self._code):
+                    if part is not None:
+                        part.sizeHint()
         elif self._prose is None:
             self._adopt(ProseView(self._theme, self._parking_widget))
         elif self._code is None and self._view is None:  # its view first: creating the whole block would take a frame
@@ -113,11 +118,3 @@ class PartPrefetcher(QObject):
             self._prose = part
         part.hide()
         self._unpolished = [*reversed(part.findChildren(QWidget)), part]
-
-    def _polish_some(self) -> None:
-        """Style some widgets: styling takes as long as creating."""
-        polish_widgets(self._unpolished)
-        if not self._unpolished:
-            for part in (self._prose, self._code):
-                if part is not None:
-                    part.sizeHint()

@@ -68,22 +68,6 @@ _UNDERLINE_STYLES = {
 _BASELINE_ALIGNMENT = QTextCharFormat.VerticalAlignment.AlignBaseline
 
 
-def _font_with_descent(words: QFont, pixels: float) -> QFont:
-    """A font like ``words`` with a descent of at least ``pixels``.
-
-    An inline object can extend below the base line only as far as the font of its format.
-    """
-    font = QFont(words)
-    now = QFontMetricsF(words).descent()
-    if pixels > now + 0.5:
-        size = math.floor(QFontInfo(words).pixelSize() * pixels / now)
-        font.setPixelSize(size)
-        while QFontMetricsF(font).descent() < pixels - 0.5:  # the descent is rounded, so a few steps may be missing
-            size += 1
-            font.setPixelSize(size)
-    return font
-
-
 @lru_cache(maxsize=256)
 def _renderer(formula: Formula, color: str) -> QSvgRenderer:
     return QSvgRenderer(QByteArray(formula.svg.replace(INK, color).encode()))
@@ -132,7 +116,16 @@ class FormulaObject(QPyTextObject):
         top = rect.y() + above - formula.ascent * scale
         box = QRectF(rect.x(), top, formula.width * scale, (formula.ascent + formula.descent) * scale)
         if position in self.marks:
-            self._paint_mark(painter, box, self.marks[position])
+            # Paint a tint and an underline, as for words: Qt would cover a formula with a plain colour.
+            source = self.marks[position]
+            color = QColor(self.tokens.source(source))
+            painter.save()
+            painter.setPen(QPen(color, 1, _UNDERLINE_STYLES.get(source, Qt.PenStyle.SolidLine)))
+            if source is not Source.TARGET:
+                painter.drawLine(box.bottomLeft(), box.bottomRight())
+            color.setAlpha(FORMULA_TINT_ALPHA)
+            painter.fillRect(box, color)
+            painter.restore()
         view = self.parent()
         cursor = view.textCursor() if isinstance(view, QTextEdit) else QTextCursor()
         selected = cursor.selectionStart() <= position < cursor.selectionEnd()  # Qt's selection colour is translucent
@@ -143,7 +136,7 @@ class FormulaObject(QPyTextObject):
 
         ``room_above``: pixels kept free above the content of each line in a paragraph with a formula.
         """
-        descent = self._descent(document)
+        descent = QFontMetricsF(document.defaultFont()).descent()
         cursor = QTextCursor(document)
         place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}")
         while place >= 0:
@@ -154,7 +147,21 @@ class FormulaObject(QPyTextObject):
             if formula is not None:
                 below = formula.descent * self._scale(formula, document)
                 shape.setVerticalAlignment(_BASELINE_ALIGNMENT)  # by the descent of the format's font
-                shape.setFont(_font_with_descent(document.defaultFont(), max(below, descent)))
+                # A font like ``words`` with a descent of at least ``pixels``. An inline object can extend below the
+                # base line only as far as the font of its format.
+                words = document.defaultFont()
+                pixels = max(below, descent)
+                font = QFont(words)
+                now = QFontMetricsF(words).descent()
+                if pixels > now + 0.5:
+                    size = math.floor(QFontInfo(words).pixelSize() * pixels / now)
+                    font.setPixelSize(size)
+                    while (
+                        QFontMetricsF(font).descent() < pixels - 0.5
+                    ):  # the descent is rounded, so a few steps may be missing
+                        size += 1
+                        font.setPixelSize(size)
+                shape.setFont(font)
                 cursor.setCharFormat(shape)
                 block = cursor.blockFormat()  # a fixed line height would cut off taller formulas
                 wanted = block.lineHeight()
@@ -177,21 +184,6 @@ class FormulaObject(QPyTextObject):
         """The heights that the layout reserves above and below the base line; `align` has set the second."""
         words = QFontMetricsF(document.defaultFont())  # a formula alone on its line is placed like words
         return max(formula.ascent * scale, words.ascent()), QFontMetricsF(shape.toCharFormat().font()).descent()
-
-    @staticmethod
-    def _descent(document: QTextDocument) -> float:
-        return QFontMetricsF(document.defaultFont()).descent()
-
-    def _paint_mark(self, painter: QPainter, rect: QRectF, source: Source) -> None:
-        """Paint a tint and an underline, as for words: Qt would cover a formula with a plain colour."""
-        color = QColor(self.tokens.source(source))
-        painter.save()
-        painter.setPen(QPen(color, 1, _UNDERLINE_STYLES.get(source, Qt.PenStyle.SolidLine)))
-        if source is not Source.TARGET:
-            painter.drawLine(rect.bottomLeft(), rect.bottomRight())
-        color.setAlpha(FORMULA_TINT_ALPHA)
-        painter.fillRect(rect, color)
-        painter.restore()
 
 
 def document_style(tokens: Palette, base: int, code_family: str, line_height: float = LINE_HEIGHT) -> str:
@@ -503,7 +495,11 @@ class ProseView(ReadOnlyText, QTextBrowser):
         else:
             self.setHtml(self._html)
         if anchor or position:
-            self._reselect(anchor, position)
+            last = self.document().characterCount() - 1
+            cursor = self.textCursor()
+            cursor.setPosition(min(anchor, last))
+            cursor.setPosition(min(position, last), QTextCursor.MoveMode.KeepAnchor)
+            self.setTextCursor(cursor)
         self.fit(self._width)
 
     def _wrap(self) -> bool:
@@ -548,13 +544,6 @@ class ProseView(ReadOnlyText, QTextBrowser):
         if self._pending & sources:
             self._reload()
             self.redrawn.emit()
-
-    def _reselect(self, anchor: int, position: int) -> None:
-        last = self.document().characterCount() - 1
-        cursor = self.textCursor()
-        cursor.setPosition(min(anchor, last))
-        cursor.setPosition(min(position, last), QTextCursor.MoveMode.KeepAnchor)
-        self.setTextCursor(cursor)
 
     def fit(self, width: int) -> None:
         """Fit the height to this width in pixels; 0 if unknown."""

@@ -138,9 +138,25 @@ class ToolCard(MessageCard):
         lines = readable_arguments(call.arguments)
         show_text(self.arguments, lines)
         self._show_result(view.text)
-        self._show_pictures()
+        # Show thumbnails below the text of the result.
+        shown = self._view.attachments
+        if self.pictures is None and shown:
+            self.pictures = AttachmentRows(self.theme, removable=False, parent=self)
+            self.pictures.opened.connect(self.attachment_opened)
+            self._column.insertWidget(self._column.indexOf(self.note), self.pictures)
+        if self.pictures is not None and [chip.attachment for chip in self.pictures.chips] != list(shown):
+            self.pictures.show_attachments(shown)
         self._update_status()
-        self._show_asking(call.status is CallStatus.ASKED)
+        asks = call.status is CallStatus.ASKED
+        if asks and self._permission_buttons is None:
+            self._permission_buttons = self._make_permission_buttons()
+            self._column.insertWidget(self._column.indexOf(self.toggle), self._permission_buttons)
+            self._permission_buttons.show()
+        elif not asks and self._permission_buttons is not None:
+            self._column.removeWidget(self._permission_buttons)
+            self._permission_buttons.hide()
+            self._permission_buttons.deleteLater()
+            self._permission_buttons, self.reason, self.buttons = None, None, {}
         self._show_repeat(call.status in REPEATABLE_STATUSES)
         self.copy_button.setEnabled(bool(view.text))
 
@@ -159,16 +175,6 @@ class ToolCard(MessageCard):
         if self.details is not None:
             self.details.setPlainText(self.raw_text)
             self.details.fit()
-
-    def _show_pictures(self) -> None:
-        """Show thumbnails below the text of the result."""
-        shown = self._view.attachments
-        if self.pictures is None and shown:
-            self.pictures = AttachmentRows(self.theme, removable=False, parent=self)
-            self.pictures.opened.connect(self.attachment_opened)
-            self._column.insertWidget(self._column.indexOf(self.note), self.pictures)
-        if self.pictures is not None and [chip.attachment for chip in self.pictures.chips] != list(shown):
-            self.pictures.show_attachments(shown)
 
     def _name_toggle(self) -> None:
         if self.toggle.isChecked():
@@ -195,17 +201,6 @@ class ToolCard(MessageCard):
         name = tr("Call of {tool} of {server}. {status}.")
         call = self.call
         self.setAccessibleName(name.format(tool=call.title or call.name, server=call.server or "-", status=words))
-
-    def _show_asking(self, asks: bool) -> None:
-        if asks and self._permission_buttons is None:
-            self._permission_buttons = self._make_permission_buttons()
-            self._column.insertWidget(self._column.indexOf(self.toggle), self._permission_buttons)
-            self._permission_buttons.show()
-        elif not asks and self._permission_buttons is not None:
-            self._column.removeWidget(self._permission_buttons)
-            self._permission_buttons.hide()
-            self._permission_buttons.deleteLater()
-            self._permission_buttons, self.reason, self.buttons = None, None, {}
 
     def _make_permission_buttons(self) -> QWidget:
         """Create the buttons that ask for permission; none takes the focus or reacts to Enter."""

@@ -197,17 +197,13 @@ def _unit_strips(line: QTextLine, units: range) -> Iterator[tuple[float, float]]
     for unit in units:
         left, right = sorted((_unit_x(line, unit), _unit_x(line, unit, QTextLine.Edge.Trailing)))
         if left == right:  # Qt reports no width for the first letter of a run in the other direction
-            left, right = _glyph_edges(line, unit) or (left, right)
+            edges: list[float] = []
+            for run in line.glyphRuns(unit, 1):
+                widths = run.rawFont().advancesForGlyphIndexes(run.glyphIndexes())
+                for place, width in zip(run.positions(), widths, strict=True):
+                    edges += (place.x(), place.x() + width.x())
+            left, right = ((min(edges), max(edges)) if edges else None) or (left, right)
         yield left, right
-
-
-def _glyph_edges(line: QTextLine, unit: int) -> tuple[float, float] | None:
-    edges: list[float] = []
-    for run in line.glyphRuns(unit, 1):
-        widths = run.rawFont().advancesForGlyphIndexes(run.glyphIndexes())
-        for place, width in zip(run.positions(), widths, strict=True):
-            edges += (place.x(), place.x() + width.x())
-    return (min(edges), max(edges)) if edges else None
 
 
 def _unit_x(line: QTextLine, unit: int, edge: QTextLine.Edge = QTextLine.Edge.Leading) -> float:

@@ -184,7 +184,10 @@ class RangeLocator:
 
     def locate(self, shown: str, source_map: SourceMap) -> list[MarkedRange]:
         """The ranges, in UTF-16 units of ``shown``."""
-        self._rewind(shown, source_map)
+        # Return to the last checkpoint before the first difference.
+        while len(self._checkpoints) > 1 and not self._is_still_valid(self._checkpoints[-1], shown, source_map):
+            self._checkpoints.pop()
+        del self._closed[self._checkpoints[-1].num_closed :]
         known = self._checkpoints[-1]
         self._unit, self._start, self._current = known.unit, known.start, known.current
         self._before, aligner = known.before, SourceAligner(known.num_mapped)
@@ -255,12 +258,6 @@ class RangeLocator:
         if char.isspace():
             return None if char in "\n\u2029" else self._current  # a range across table cells would mark whole cells
         return self.runs.sources[place] if 0 <= place < len(self.runs.sources) else None
-
-    def _rewind(self, shown: str, source_map: SourceMap) -> None:
-        """Return to the last checkpoint before the first difference."""
-        while len(self._checkpoints) > 1 and not self._is_still_valid(self._checkpoints[-1], shown, source_map):
-            self._checkpoints.pop()
-        del self._closed[self._checkpoints[-1].num_closed :]
 
     def _is_still_valid(self, known: _Checkpoint, shown: str, source_map: SourceMap) -> bool:
         end = known.num_mapped

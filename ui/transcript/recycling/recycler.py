@@ -330,7 +330,9 @@ class CardRecycler(QObject):
 
     def recycle_one(self) -> bool:
         """Recycle a distant card; False if there is none."""
-        if not self._is_long():
+        # Whether any message can be distant: a cheap test while an answer streams.
+        bar, distance = self._page.verticalScrollBar(), RECYCLE_PAGES * self._page.viewport().height()
+        if not (bar.value() > distance or bar.maximum() - bar.value() > distance):
             return False
         column = self._column()
         first, last = self._index_range(RECYCLE_PAGES)
@@ -345,11 +347,6 @@ class CardRecycler(QObject):
                 self.layout_changed.emit()
                 return True
         return False
-
-    def _is_long(self) -> bool:
-        """Whether any message can be distant: a cheap test while an answer streams."""
-        bar, distance = self._page.verticalScrollBar(), RECYCLE_PAGES * self._page.viewport().height()
-        return bar.value() > distance or bar.maximum() - bar.value() > distance
 
     def _is_beside_focus(self, index: int) -> bool:
         """Whether the message is next to the focused one: the caret may move into it."""
@@ -402,7 +399,11 @@ class CardPrefetcher:
     def prefetch_step(self, view: MessageView) -> bool:
         """Do one step; False if the pool has a suitable card already, or can get none for the message."""
         if self._empty_card is not None:
-            self._polish_some(self._empty_card)
+            card = self._empty_card
+            if not polish_widgets(self._unpolished):
+                self._empty_card = None
+                if not self._pool.recycle(card):
+                    card.deleteLater()
             return True
         if self._pool.has_card_for(view):
             return False
@@ -413,12 +414,6 @@ class CardPrefetcher:
         self._column().adopt_hidden(self._empty_card)
         self._unpolished = [*reversed(self._empty_card.findChildren(QWidget)), self._empty_card]
         return True
-
-    def _polish_some(self, card: MessageCard) -> None:
-        if not polish_widgets(self._unpolished):
-            self._empty_card = None
-            if not self._pool.recycle(card):
-                card.deleteLater()
 
     def reset(self) -> list[MessageCard]:
         """Start over; returns an unfinished card to delete."""

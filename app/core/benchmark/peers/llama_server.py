@@ -20,7 +20,7 @@ from typing import Any
 from app.core.benchmark.peers.process import PeerProcess, find_program, peer_environment
 from app.core.benchmark.runs import MeasuredAnswer, Question, Variant
 from app.core.domain.errors import PeerError
-from engine.gguf.head_files import DFLASH, DSPARK, EAGLE3, MTP, OWN_PRODUCTS
+from engine.gguf.head_files import DFLASH, DSPARK, EAGLE3, MTP
 from engine.records import EngineReady, LoadRequest, Mode, Placement, RunStats, SamplingParams, SplitMode
 
 DRAFT_LENGTHS = (1, 3, 5, 7)
@@ -60,8 +60,6 @@ class ServerDrafter:
 
 def drafter_of(ready: EngineReady) -> ServerDrafter | None:
     """The drafter that both engines can use; None if there is none."""
-    if ready.draft is not None and ready.draft.head_method in OWN_PRODUCTS:
-        return None
     if ready.draft is not None:
         return ServerDrafter(_HEAD_KINDS.get(ready.draft.head_method, "draft-simple"), ready.draft.path)
     return ServerDrafter(_HEAD_KINDS[ready.own_head.head_method]) if ready.own_head is not None else None
@@ -340,14 +338,10 @@ def _shared_arguments(load: LoadRequest, ready: EngineReady) -> list[str]:
 
 
 def _placement_options(placement: Placement) -> list[str]:
-    """Server options for the same devices, splits and overrides. RPC servers (one device each) come first."""
+    """Server options for the same devices, splits and overrides."""
     words: list[str] = []
-    servers = [name for name in placement.devices if name.startswith("rpc:")]
-    if servers:
-        words += ["--rpc", ",".join(name.removeprefix("rpc:") for name in servers)]
     if placement.devices:
-        names = (f"RPC{servers.index(name)}" if name in servers else name for name in placement.devices)
-        words += ["--device", ",".join(names)]
+        words += ["--device", ",".join(placement.devices)]
     if placement.split_mode is not SplitMode.LAYER:
         words += ["--split-mode", placement.split_mode.value, "--main-gpu", str(placement.main_device)]
     if placement.tensor_split:

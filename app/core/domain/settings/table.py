@@ -39,7 +39,7 @@ _MODE_LABELS = {
     Mode.NGRAM.value: "N-gram (prompt lookup)",
     Mode.SUFFIX.value: "Suffix decoding",
     Mode.DRAFT.value: "Draft model",
-    Mode.HEAD.value: "Head (MTP, EAGLE-3, Medusa)",
+    Mode.HEAD.value: "Head (MTP, EAGLE-3)",
     Mode.AUTO.value: "Auto",
 }
 _CACHE_LABELS = {
@@ -211,8 +211,7 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
     ),
     DEVICES: (
         line("device", "Device", 500, device_names, "CUDA0, CUDA1", FieldKind.DEVICES).explained(
-            "The devices that hold the model, separated by commas. “none” uses the processor alone; rpc:host:port is a "
-            "computer that runs llama.cpp's RPC server.",
+            "The devices that hold the model, separated by commas. “none” uses the processor alone.",
             automatic="all GPUs",
         ),
         line("draft_device", "Draft device", 500, device_names, "CUDA1", FieldKind.DEVICES).explained(
@@ -304,9 +303,6 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
         ).explained("What a screen reader announces during an answer."),
         choice("language", "Language", {"system": "Same as system", "en": "English", "de": "Deutsch"}).explained(
             "Language of the window. A change takes effect at the next start."
-        ),
-        switch("notify", "Notification", True).explained(
-            "Notifies you when a long answer is ready while another window is in front. It never shows the text."
         ),
     ),
 }

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -251,10 +251,17 @@ def download_wheel(command: Sequence[str], wheel: PypiWheel, folder: Path, contr
     scratch.mkdir()
     full_command = [*command, *OPTIONS, "-d", str(wheels), wheel.requirement]
     with log.open("xb") as output:
+        # The environment for pip: keeps the user's pip settings, puts temporary files in ``scratch``, disables
+        # prompts.
+        kept = {name: value for name, value in os.environ.items() if name not in _TOKENS}
+        ours = {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
+        ours |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+        # Safe: nothing is installed, and the wheel's checksum is verified afterwards.
+        ours |= {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_REQUIRE_HASHES": "0"}
         process = subprocess.Popen(  # noqa: S603 (this Python, and words of ours)
             full_command,
             cwd=scratch,
-            env=_environment(os.environ, scratch),
+            env={**kept, **ours},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -272,16 +279,6 @@ def download_wheel(command: Sequence[str], wheel: PypiWheel, folder: Path, contr
     if found.is_symlink() or not found.is_file():
         raise PackageError(i18n("pip downloaded a different file than {name}.", name=wheel.file))
     return found
-
-
-def _environment(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
-    """The environment for pip: keeps the user's pip settings, puts temporary files in ``scratch``, disables prompts."""
-    kept = {name: value for name, value in environ.items() if name not in _TOKENS}
-    ours = {name: str(scratch) for name in ("TMPDIR", "TEMP", "TMP")}
-    ours |= {"PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
-    # Safe: nothing is installed, and the wheel's checksum is verified afterwards.
-    ours |= {"PIP_REQUIRE_VIRTUALENV": "0", "PIP_REQUIRE_HASHES": "0"}
-    return {**kept, **ours}
 
 
 def _largest_file(folder: Path) -> int:

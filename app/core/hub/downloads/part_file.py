@@ -97,7 +97,9 @@ class PartFile:
         view = memoryview(data)
         with _disk_errors(self.path):
             while view:
-                written = os.write(self._descriptor, view)
+                if self._file is None:
+                    raise DownloadError(i18n("{path} is not open.", path=short(self.path.name)))
+                written = os.write(self._file, view)
                 self.size_bytes += written
                 view = view[written:]
 
@@ -147,12 +149,6 @@ class PartFile:
         with _disk_errors(self.path):
             self.path.unlink(missing_ok=True)
             self._label_path.unlink(missing_ok=True)
-
-    @property
-    def _descriptor(self) -> int:
-        if self._file is None:
-            raise DownloadError(i18n("{path} is not open.", path=short(self.path.name)))
-        return self._file
 
     def _read_label(self) -> PartLabel | None:
         try:

@@ -61,7 +61,9 @@ def models_in(store: Path) -> Iterator[Offer | SkippedModel]:
     """The models in a store; for unusable models the reason."""
     blobs = store / "blobs"
     for path, parts in _manifests(store / "manifests"):
-        name = _shown(parts)
+        host, namespace, model, tag = parts
+        owner = "" if namespace == _NAMESPACE and host == _HOST else f"{namespace}/"
+        name = f"{'' if host == _HOST else host + '/'}{owner}{model}:{tag}"
         try:
             manifest = _read_json(path, MAX_MANIFEST_BYTES)
             blob, size = _weights(manifest, blobs)
@@ -96,12 +98,6 @@ def _manifests(folder: Path) -> Iterator[tuple[Path, tuple[str, ...]]]:
                     if num_seen > MAX_MANIFESTS:
                         return
                     yield Path(place, name), parts
-
-
-def _shown(parts: tuple[str, ...]) -> str:
-    host, namespace, model, tag = parts
-    owner = "" if namespace == _NAMESPACE and host == _HOST else f"{namespace}/"
-    return f"{'' if host == _HOST else host + '/'}{owner}{model}:{tag}"
 
 
 def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (whatever the file holds)

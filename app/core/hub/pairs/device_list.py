@@ -1,8 +1,7 @@
 """The devices of this machine, for memory estimates, without loading llama.cpp in the window's process.
 
-A driver may end the process that uses it, CUDA takes device memory for each process, and an RPC server of llama.cpp
-serves one process at a time. So the devices come from the engine, which reports them with a loaded model, or from a
-helper process.
+A driver may end the process that uses it, and CUDA takes device memory for each process. So the devices come from the
+engine, which reports them with a loaded model, or from a helper process.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class DeviceList:
         """The devices with these names; without names, the default devices.
 
         Raises:
-            DeviceError: a device is missing, or does not answer.
+            DeviceError: a device is missing.
         """
         if not names:
             return shared_by_default(self.gpus())
@@ -57,7 +56,7 @@ class DeviceList:
         ready = self._ready()
         known: dict[str, tuple[Device, ...]] = {}
         if ready is not None:
-            known = {device.name: (device,) for device in ready.devices} | dict(ready.remote_devices)
+            known = {device.name: (device,) for device in ready.devices}
         missing = tuple(name for name in names if name not in known)
         return tuple(device for name in names if name in known for device in known[name]) + (
             self._ask(missing) if missing else ()

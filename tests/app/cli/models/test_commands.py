@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -20,7 +19,6 @@ from app.core.domain.settings.values import Settings
 from app.core.hub.client import HubClient
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from app.core.storage.settings_file import write_settings
-from tests.app.cli.test_race import Terminal
 from tests.app.core.hub.conftest import hub
 from tests.app.core.hub.library.test_ollama import manifest
 from tests.app.core.hub.loopback import Fault, LoopbackHub
@@ -121,12 +119,6 @@ def test_a_failure_is_one_sentence_and_exit_1(
     assert sentence in asked(capsys, *words, code=1)["error"]["message"]
 
 
-@pytest.mark.parametrize("words", [["run", "--prompt", "x"], ["bench"]])
-def test_a_name_that_nothing_has_is_one_sentence(capsys: Capture, words: list[str]) -> None:
-    assert main([*words, "--model", "nothing-of-the-kind"]) == 1
-    assert "The library has no model" in capsys.readouterr().err
-
-
 def test_a_gated_model_says_what_to_do(filled: LoopbackHub, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     filled.gated[REPO] = "hf_" + "goodtoken"
     assert main(["models", "pull", REPO, "Q8_0"]) == 1
@@ -206,19 +198,6 @@ def test_one_of_several_files_must_be_named_and_a_shard_is_refused(hub: Loopback
     assert main(["models", "pull", REPO, "q2_k"]) == 1
     assert "cut-Q2_K is incomplete on the hub: parts are missing." in capsys.readouterr().err
     assert not list(find_paths().models.rglob("*.gguf*"))
-
-
-def test_on_a_terminal_speed_and_time_left_are_shown_and_written_over(
-    hub: LoopbackHub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    hub.add_file(REPO, "big-Q6_K.gguf", b"GGUF" + bytes(6_000_000))
-    hub.bytes_per_s = 3_000_000.0
-    screen = Terminal()
-    monkeypatch.setattr(sys, "stderr", screen)
-    assert main(["models", "pull", REPO, "Q6_K"]) == 0
-    lines = screen.getvalue().split("\r\x1b[K")
-    assert any(re.fullmatch(r"big-Q6_K: \d\.\d MB of 6\.0 MB · \d\.\d MB/s · 0:0\d left", line) for line in lines)
-    assert lines[-1] == "big-Q6_K: done\n"
 
 
 def test_a_library_that_cannot_be_written_is_one_sentence(filled: LoopbackHub, capsys: Capture) -> None:

@@ -50,16 +50,15 @@ def test_heads_for_a_target_and_its_own(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["models", "pairs", str(target), "--offline", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["words"].startswith("itself drafts for itself: it has a next-token layer (MTP).")
-    assert [one["head"] for one in (*told["matching"], *told["rejected"])] == ["EAGLE-3"]
+    assert [one["head"] for one in told["drafts"]] == ["EAGLE-3"]
 
 
 def test_a_model_of_the_library_is_found_by_its_name(target: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "pairs", target.stem, "--offline", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
-    assert [(one["name"], one["speaks"]) for one in answer["matching"]] == [("draft", None), ("stranger", 1.0)]
-    assert answer["rejected"] == []
+    assert [(one["name"], one["coverage"]) for one in answer["drafts"]] == [("draft", None), ("stranger", 1.0)]
     assert answer["target"] == str(target)
-    assert answer["matching"][0]["cost_share"] < 0.1
+    assert answer["drafts"][0]["cost_share"] < 0.1
     assert answer["words"]
 
 
@@ -75,7 +74,7 @@ def test_the_recommended_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "pairs", "--json"]) == 0
     pairs = json.loads(capsys.readouterr().out)["pairs"]
     assert len(pairs) >= 18
-    assert {"target", "draft", "drafting", "verified", "speedup_source"} <= pairs[0].keys()
+    assert {"target", "draft", "drafting", "verified", "speedup"} <= pairs[0].keys()
     assert all((pair["draft"] is None) == (pair["drafting"] in ("heads inside", "text")) for pair in pairs)
     assert main(["models", "pairs"]) == 0
     output = capsys.readouterr().out

@@ -26,8 +26,9 @@ def fixture_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_one_that_can_pay_is_in_the_cache_folder(home: Path, tmp_path: Path, capsys: Capture) -> None:
     target = tiny_llama(n_ff=3072, n_layer=8, idle=range(4, 8), seed=3).write(tmp_path / "early.gguf")
     assert main(["models", "self-draft", str(target), "--layers", "4,5,6,7", "--json"]) == 0
-    (tried,) = json.loads(capsys.readouterr().out)["tried"]
-    assert tried["pays"]
+    told = json.loads(capsys.readouterr().out)
+    (tried,) = told["tried"]
+    assert tried["path"] == told["draft"]
     assert tried["agreement"] == 1.0
     assert tried["left_out"] == [4, 5, 6, 7]
     assert Path(tried["path"]).parent == home / "cache" / "self-drafts"

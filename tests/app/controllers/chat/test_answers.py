@@ -72,16 +72,6 @@ def test_an_answer_streams_is_counted_and_ends(harness: AppHarness, qtbot: QtBot
     assert harness.window.shown[-1][0] == "Hello"
 
 
-def test_the_conversation_so_far_is_asked_along(harness: AppHarness, qtbot: QtBot) -> None:
-    answer(harness, qtbot, "one", "first")
-    harness.window.composer.submitted.emit("two")
-    assert harness.engine.requests[-1].messages == (
-        Message("user", "one"),
-        Message("assistant", "first"),
-        Message("user", "two"),
-    )
-
-
 def test_the_mode_and_depth_of_the_moment_are_asked(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.composer.mode_chosen.emit(Mode.NGRAM)
     harness.window.composer.depth_chosen.emit(5)
@@ -187,18 +177,6 @@ def test_an_answer_goes_on_in_the_background(harness: AppHarness, qtbot: QtBot) 
     assert harness.messages()[-1].text == "growing in the back"
 
 
-def test_an_answer_that_ends_unseen_is_stored(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.composer.submitted.emit("question")
-    conversation = harness.controller.state.chat_id
-    harness.window.sidebar.new_chat.emit()
-    harness.engine.say("unseen")
-    harness.engine.finish()
-    qtbot.waitUntil(lambda: not harness.controller.state.answers)
-    assert harness.window.finished == []
-    assert harness.store.messages(conversation)[-1].text == "unseen"
-    assert harness.store.messages(conversation)[-1].state is MessageState.COMPLETE
-
-
 def test_deleting_the_conversation_stops_its_answer(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.composer.submitted.emit("question")
     harness.engine.say("begun")
@@ -277,5 +255,5 @@ def test_an_answer_without_a_word_says_so(harness: AppHarness, qtbot: QtBot) -> 
     harness.engine.tell(
         Finished(harness.engine.requests[-1].request_id, FinishReason.END, RunStats(tokens=1, passes=1))
     )
-    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(harness.window.finished))
     assert harness.messages()[-1].notice == "The model gave an empty answer. Ask again, or rephrase the question."

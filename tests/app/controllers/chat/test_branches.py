@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState, MessageView
 from engine.records import EngineFailed, FinishReason, Message, Mode, Problem
 from tests.app.fakes import AppHarness
@@ -130,71 +127,6 @@ def test_closing_while_an_answer_is_given_again_keeps_both(harness: AppHarness, 
     harness.controller.answers.close()
     assert [harness.messages()[1].text, harness.messages()[1].state] == ["half", MessageState.INTERRUPTED]
     assert len(harness.messages()[1].versions) == 2
-
-
-def settle(harness: AppHarness, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    qtbot.waitUntil(lambda: not harness.window.transcript.is_building)
-
-
-def three_versions(harness: AppHarness, qtbot: QtBot) -> AnswerCard:
-    """An answer with three versions, the last one shown, and an unsent message."""
-    harness.window.activateWindow()
-    qtbot.waitUntil(harness.window.isActiveWindow)
-    answer(harness, qtbot, "one", "first")
-    for again in ("second", "third"):
-        harness.window.transcript.regenerate_requested.emit(harness.messages()[1].id)
-        finish(harness, qtbot, again)
-    settle(harness, qtbot)
-    harness.window.composer.set_text("not ready to be sent")
-    card = harness.window.transcript.last_answer()
-    assert card is not None
-    assert card.versions is not None
-    return card
-
-
-@pytest.mark.parametrize("key", [Qt.Key.Key_Space, Qt.Key.Key_Return])
-def test_keys_go_through_versions_and_never_into_the_message(harness: AppHarness, qtbot: QtBot, key: Qt.Key) -> None:
-    card = three_versions(harness, qtbot)
-    assert card.versions is not None
-    card.versions.back.setFocus(Qt.FocusReason.TabFocusReason)
-    shown = []
-    for _ in range(3):  # the last step wraps around to the first version
-        qtbot.keyClick(QApplication.focusWidget(), key)
-        settle(harness, qtbot)
-        shown.append(harness.messages()[1].text)
-    assert shown == ["second", "first", "second"]
-    assert len(harness.engine.requests) == 3
-    assert harness.window.composer.text == "not ready to be sent"
-
-
-def test_alt_and_an_arrow_stay_with_the_message_that_is_read(harness: AppHarness, qtbot: QtBot) -> None:
-    card = three_versions(harness, qtbot)
-    answer(harness, qtbot, "two", "A")
-    harness.window.transcript.regenerate_requested.emit(harness.messages()[3].id)
-    finish(harness, qtbot, "B")
-    settle(harness, qtbot)
-    first = harness.messages()[1].id
-    card = next(each for each in harness.window.transcript.cards if each.message_id == first)
-    assert isinstance(card, AnswerCard)
-    card.body.segments[0].setFocus(Qt.FocusReason.TabFocusReason)
-    for key, shown in (
-        (Qt.Key.Key_Left, ["one", "second"]),
-        (Qt.Key.Key_Right, ["one", "third", "two", "B"]),
-        (Qt.Key.Key_Left, ["one", "second"]),
-    ):
-        qtbot.keyClick(QApplication.focusWidget(), key, Qt.KeyboardModifier.AltModifier)
-        settle(harness, qtbot)
-        assert texts(harness.messages()) == shown
-
-
-def test_a_click_on_an_arrow_leaves_the_keyboard_to_the_message(harness: AppHarness, qtbot: QtBot) -> None:
-    card = three_versions(harness, qtbot)
-    assert card.versions is not None
-    qtbot.mouseClick(card.versions.back, Qt.MouseButton.LeftButton)
-    settle(harness, qtbot)
-    assert harness.messages()[1].text == "second"
-    assert QApplication.focusWidget() is harness.window.composer.edit
 
 
 def test_a_new_chat_from_here_is_a_copy_and_the_other_stays(harness: AppHarness, qtbot: QtBot) -> None:

@@ -53,7 +53,7 @@ def test_a_background_answer_is_marked_in_the_list_until_it_is_read(harness: App
     ring = num_accented(harness, picture(harness, "first"))
     harness.engine.say("words")
     harness.engine.finish()
-    qtbot.waitUntil(lambda: sign(harness, "first") == UNSEEN, timeout=30_000)
+    qtbot.waitUntil(lambda: sign(harness, "first") == UNSEEN)
     dot = num_accented(harness, picture(harness, "first"))
     assert dot > ring >= 4
     assert num_accented(harness, picture(harness, "other")) == 0
@@ -69,21 +69,21 @@ def test_an_answer_that_is_watched_leaves_no_sign(harness: AppHarness, qtbot: Qt
     assert sign(harness, "first") == ANSWERING
     harness.engine.say("words")
     harness.engine.finish()
-    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=30_000)
+    qtbot.waitUntil(lambda: bool(harness.window.finished))
     assert sign(harness, "first") == ""
 
 
 def test_a_failure_is_to_be_seen_and_an_answer_that_brought_no_word_is_not(harness: AppHarness, qtbot: QtBot) -> None:
     begin_and_leave(harness, qtbot)
     harness.engine.tell(EngineFailed(BROKEN, harness.engine.requests[-1].request_id))
-    qtbot.waitUntil(lambda: sign(harness, "first") == UNSEEN, timeout=30_000)
+    qtbot.waitUntil(lambda: sign(harness, "first") == UNSEEN)
     other = harness.controller.state.chat_id
     assert other is not None
     harness.window.transcript.regenerate_requested.emit(harness.store.messages(other)[-1].id)
     harness.window.sidebar.new_chat.emit()
     assert sign(harness, "other") == ANSWERING
     harness.engine.finish()
-    qtbot.waitUntil(lambda: sign(harness, "other") == "", timeout=30_000)
+    qtbot.waitUntil(lambda: sign(harness, "other") == "")
 
 
 def test_the_sign_goes_with_a_chat_that_is_deleted(harness: AppHarness, qtbot: QtBot) -> None:
@@ -92,5 +92,5 @@ def test_the_sign_goes_with_a_chat_that_is_deleted(harness: AppHarness, qtbot: Q
     harness.window.sidebar.list.delete_requested.emit(first)
     assert harness.rows() == ["other"]
     harness.engine.finish()
-    qtbot.waitUntil(lambda: not harness.controller.state.answers, timeout=30_000)
+    qtbot.waitUntil(lambda: not harness.controller.state.answers)
     assert sign(harness, "other") == ""

@@ -24,7 +24,7 @@ def ask(harness: AppHarness, qtbot: QtBot, *questions: str) -> None:
         harness.window.composer.submitted.emit(question)
         harness.engine.say("Yes.")
         harness.engine.finish()
-        qtbot.waitUntil(lambda: not harness.window.composer.is_busy, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: not harness.window.composer.is_busy)
 
 
 def card(harness: AppHarness, text: str) -> UserCard:
@@ -54,12 +54,12 @@ def test_after_a_kill_the_editor_is_open_again_with_what_was_typed(
 ) -> None:
     ask(harness, qtbot, "one", "two")
     qtbot.keyClicks(edit(harness, "two"), " and a half")
-    qtbot.waitUntil(lambda: kept(harness) == ["two and a half"], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: kept(harness) == ["two and a half"])
     shutil.copytree(os.environ["PACELINE_HOME"], tmp_path / "as killed")
     monkeypatch.setenv("PACELINE_HOME", str(tmp_path / "as killed"))
     again = open_app()
     again.engine.ready()
-    qtbot.waitUntil(lambda: len(again.window.transcript.cards) == 4, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(again.window.transcript.cards) == 4)
     assert typed(again, "two") == "two and a half"
     assert typed(again, "one") is None
     assert again.window.composer.edit.hasFocus() or again.window.focusWidget() is again.window.composer.edit
@@ -86,11 +86,11 @@ def test_another_chat_and_back_finds_the_editor_as_it_was_left(harness: AppHarne
     harness.window.notices.clear()
     harness.controller.conversations.select(first)
     assert "still editing" in " ".join(harness.window.notices)
-    qtbot.waitUntil(lambda: len(harness.window.transcript.cards) == 6, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(harness.window.transcript.cards) == 6)
     assert typed(harness, "one") == "one!"
     harness.window.notices.clear()
     harness.controller.conversations.rename(first, "Another name")
-    qtbot.waitUntil(lambda: len(harness.window.transcript.cards) == 6, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(harness.window.transcript.cards) == 6)
     assert (typed(harness, "one"), harness.window.notices) == ("one!", [])
 
 
@@ -98,13 +98,13 @@ def test_what_is_left_sent_or_typed_back_is_forgotten(harness: AppHarness, qtbot
     ask(harness, qtbot, "one")
     box = edit(harness, "one")
     qtbot.keyClicks(box, "x")
-    qtbot.waitUntil(lambda: kept(harness) == ["onex"], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: kept(harness) == ["onex"])
     qtbot.keyClick(box, Qt.Key.Key_Backspace)
-    qtbot.waitUntil(lambda: kept(harness) == [], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: kept(harness) == [])
     qtbot.keyClicks(box, "y")
-    qtbot.waitUntil(lambda: kept(harness) == ["oney"], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: kept(harness) == ["oney"])
     qtbot.keyClick(box, Qt.Key.Key_Escape)
-    qtbot.waitUntil(lambda: kept(harness) == [], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: kept(harness) == [])
     harness.controller.conversations.show()
     assert typed(harness, "one") is None
 

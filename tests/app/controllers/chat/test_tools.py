@@ -16,19 +16,16 @@ from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.domain.seeds import SeedChoice
 from app.core.domain.settings.layers import Layer
-from app.core.domain.settings.table import TOOLS
 from app.core.domain.tools.calls import CallStatus
 from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from app.core.storage.pictures import picture_attachment
 from app.core.tools.interface import ToolDefinition, ToolResult, arguments_of
-from app.core.tools.turn import MAX_STEPS, MAX_UNREADABLE
+from app.core.tools.turn import MAX_UNREADABLE
 from engine.records import EngineReady, FinishReason, Message, ToolCall, ToolFormat
 from tests.app.fakes import AppHarness, info, keep_settings, open_app
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, encoded, sample
 from ui.composer.attachments.reader import AttachmentDialog
-from ui.composer.composer import MANAGE_KEY
-from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.cards.tool_card import ToolCard
 from ui.widgets.choice_list import ChoiceList
 
@@ -211,20 +208,6 @@ def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
     answer(harness, qtbot, "Nothing.")
 
 
-def test_two_calls_run_one_after_the_other(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
-    harness, tools = app
-    harness.window.composer.submitted.emit("Both")
-    answer(harness, qtbot, written(("read", "a"), ("write", "b")))
-    assert statuses(harness) == [CallStatus.RUNNING, CallStatus.WAITING]
-    tools.give("A")
-    qtbot.waitUntil(lambda: len(tools.calls) == 2)
-    tools.give("no space", is_error=True)
-    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
-    assert statuses(harness) == [CallStatus.DONE, CallStatus.FAILED]
-    roles = [message.role for message in harness.engine.requests[-1].messages]
-    assert roles == ["user", "assistant", "tool", "tool"]
-
-
 def test_a_person_is_asked_and_may_refuse(asking: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = asking
     harness.window.composer.submitted.emit("Write it")
@@ -295,19 +278,6 @@ def test_stop_while_the_model_writes_a_call(app: tuple[AppHarness, ScriptedTools
     assert tools.calls == []
     assert [view.role for view in harness.messages()] == ["user", "assistant"]
     assert harness.messages()[-1].state is MessageState.STOPPED
-    assert harness.window.engine.state is EngineState.READY
-
-
-def test_a_turn_ends_after_so_many_answers_with_calls(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
-    harness, tools = app
-    harness.window.composer.submitted.emit("For ever")
-    for step in range(1, MAX_STEPS + 1):
-        answer(harness, qtbot, written(("read", str(step))))
-        qtbot.waitUntil(lambda step=step: len(tools.calls) == step)
-        tools.give("more")
-        qtbot.waitUntil(lambda: statuses(harness)[-1] is CallStatus.DONE)
-    assert len(harness.engine.requests) == MAX_STEPS
-    assert str(MAX_STEPS) in harness.window.notices[-1]
     assert harness.window.engine.state is EngineState.READY
 
 
@@ -384,41 +354,6 @@ def test_a_chat_chooses_its_servers_and_built_in_tools(app: tuple[AppHarness, Sc
     answer(harness, qtbot, "Yes.")
 
 
-def test_an_answer_of_calls_alone_is_calm(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
-    harness, tools = app
-    harness.window.composer.submitted.emit("Read")
-    call = written(("read", "a"))
-    for start in range(0, len(call), 7):
-        harness.engine.say(call[start : start + 7])
-    first = harness.window.transcript.last_answer()
-    assert first is not None
-    qtbot.waitUntil(lambda: first.notice.text() == "Writing a tool call")
-    assert first.progress_label.isHidden()  # the prompt has been read
-    harness.engine.finish()
-    qtbot.waitUntil(lambda: len(tools.calls) == 1)
-    assert (first.author.isHidden(), first.body.isHidden(), first.notice.isHidden()) == (False, True, True)
-    tools.give("A")
-    qtbot.waitUntil(lambda: len(harness.engine.requests) == 2)
-    second = harness.window.transcript.last_answer()
-    assert second is not None
-    assert second is not first
-    answer(harness, qtbot, "It says A.")
-    assert (second.author.isHidden(), second.body.isHidden()) == (True, False)  # both share one heading
-    assert second.view.follows_calls
-    harness.controller.conversations.show()  # as after a restart
-
-    def headless() -> list[bool]:
-        shown = harness.window.transcript.cards
-        return [card.author.isHidden() for card in shown if isinstance(card, AnswerCard)]
-
-    qtbot.waitUntil(lambda: headless() == [False, True])  # cards far above are created when idle
-    last = harness.messages()[-1].id
-    harness.store.write(lambda db: db.execute("UPDATE messages SET target = 'another.gguf' WHERE id = ?", (last,)))
-    harness.controller.conversations.show()
-    answers = [card for card in harness.window.transcript.cards if isinstance(card, AnswerCard)]
-    assert [card.author.isHidden() for card in answers] == [False, False]  # another model continued
-
-
 @pytest.mark.parametrize("holds", [False, True, None])
 def test_calls_are_held_in_their_form_unless_that_is_switched_off(qtbot: QtBot, holds: bool | None) -> None:
     harness, _tools = opened(qtbot, **({} if holds is None else {"hold_calls": holds}))
@@ -488,35 +423,3 @@ def test_the_picker_switches_servers_and_tools_and_says_what_they_cost(
     offered = [tool["function"]["name"] for tool in harness.engine.requests[-1].tools]  # type: ignore[index]
     assert offered == ["calculate", "read"]
     answer(harness, qtbot, "Yes.")
-
-
-def test_one_pick_switches_tools_on_and_another_all_of_them_off(qtbot: QtBot) -> None:
-    harness, _tools = opened(qtbot, tools=False)
-    composer = harness.window.composer
-    assert composer.tools_button.accessibleName() == "Tools are off in this chat."
-    qtbot.mouseClick(composer.tools_button, Qt.MouseButton.LeftButton)
-    click_row(harness, qtbot, "Built in\ncalculate")
-    assert shown_tools(harness)["Built in\ncalculate"][2] == "on"
-    assert harness.controller.state.chat.settings.values["tools"] is True
-    click_row(harness, qtbot, "files\n")
-    assert {key: row[2] for key, row in shown_tools(harness).items() if key.startswith("files")} == {
-        "files\n": "off",
-        "files\nread": "off",
-        "files\nwrite": "off",
-    }
-    click_row(harness, qtbot, "files\nread")  # switches its server on again
-    assert shown_tools(harness)["files\n"][2] == "on"
-    click_row(harness, qtbot, "\n")
-    assert harness.controller.state.chat.settings.values["tools"] is False
-    composer.tools_popup.close()
-    harness.close()
-
-
-def test_the_picker_leads_to_the_servers(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
-    harness, _tools = app
-    sections: list[str] = []
-    harness.window.dialogs.open_section = sections.append  # type: ignore[method-assign]
-    qtbot.mouseClick(harness.window.composer.tools_button, Qt.MouseButton.LeftButton)
-    click_row(harness, qtbot, MANAGE_KEY)
-    assert sections == [TOOLS]
-    assert not picker(harness).isVisible()

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
@@ -51,23 +50,6 @@ def test_the_menus_ask_for_a_file(harness: AppHarness) -> None:
     assert dialogs[0].defaultSuffix() == "zip"
     for dialog in dialogs:
         dialog.reject()
-
-
-def test_several_exports_are_chosen_at_once(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    """LM Studio has a separate file for each chat."""
-    files = [tmp_path / f"{number}.md" for number in (1, 2)]
-    for file in files:
-        file.write_text(f"# {file.stem}\n\n## You\n\nQuestion {file.stem}\n\n## Assistant\n\nAnswer\n")
-    harness.window.sidebar.library_signals.imported.emit()
-    (dialog,) = harness.window.findChildren(QFileDialog)
-    assert dialog.fileMode() == QFileDialog.FileMode.ExistingFiles
-    dialog.setDirectory(str(tmp_path))
-    box = dialog.findChild(QLineEdit)
-    assert box is not None
-    box.setText(" ".join(f'"{file.name}"' for file in files))
-    with emitted(qtbot, harness.controller.transfer.ended):
-        qtbot.keyClick(box, Qt.Key.Key_Return)
-    assert harness.window.notices[-1] == "2 chats imported."
 
 
 def test_a_chat_is_printed_from_its_menu_and_by_key(

@@ -28,7 +28,7 @@ def click(widget: QWidget, name: str, qtbot: QtBot) -> None:
         every = widget.findChildren(QPushButton)
         return [one for one in every if one.accessibleName() == name and one.isVisible() and one.isEnabled()]
 
-    qtbot.waitUntil(lambda: bool(found()), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(found()))
     qtbot.mouseClick(found()[0], LEFT)
 
 
@@ -40,13 +40,13 @@ def search_and_open(harness: AppHarness, qtbot: QtBot, text: str) -> None:
     place = place_of(harness)
     qtbot.mouseClick(harness.window.sidebar.models_button, LEFT)
     click_page(place, 1, qtbot)
-    qtbot.waitUntil(lambda: place.search.list.rows.rowCount() > 0, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: place.search.list.rows.rowCount() > 0)
     place.search.field.selectAll()
     qtbot.keyClicks(place.search.field, text)
-    qtbot.waitUntil(lambda: place.search.status.text() == "1 model", timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: place.search.status.text() == "1 model")
     spot = place.search.list.visualRect(place.search.list.rows.index(0, 0)).center()
     qtbot.mouseClick(place.search.list.viewport(), LEFT, pos=spot)
-    qtbot.waitUntil(lambda: bool(place.search.pane.files.action_buttons), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(place.search.pane.files.action_buttons))
 
 
 def texts_of(widget: QWidget) -> list[str]:

@@ -12,8 +12,8 @@ from unittest.mock import MagicMock
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.controllers.models.jobs import JobRunner
-from app.controllers.models.library import HubDownloadsController, HubParts, _arrival_notice
+from app.controllers.jobs import JobRunner
+from app.controllers.models.library import HubDownloadsController, _arrival_notice
 from app.core.domain.errors import AppError
 from app.core.domain.models import Download, DownloadStatus, ModelRef
 from app.core.paths import find_paths
@@ -59,14 +59,13 @@ class Bench:
         self.told: list[Problem] = []
         self.notices: list[str] = []
         self.news: list[str] = []
-        self.jobs = JobRunner(self.waiting.append)
+        self.jobs = JobRunner(self.told.append, self.waiting.append)
         doors = SimpleNamespace(page="", is_open=True, set_downloads=lambda _rows: None, open=lambda _page: None)
         parts: Any = MagicMock(
-            window=SimpleNamespace(models=doors, show_notice=self.notices.append), paths=find_paths()
+            window=SimpleNamespace(models=doors, show_notice=self.notices.append), paths=find_paths(), jobs=self.jobs
         )
         service: Any = lambda: self.service  # noqa: E731  (typed as what it stands for)
-        shared = HubParts(parts, self.jobs, service, self.told.append, lambda _problem: None)
-        self.made = HubDownloadsController(shared, MagicMock())
+        self.made = HubDownloadsController(parts, service, MagicMock())
         self.made.arrived.connect(lambda: self.news.append("came"))
         self.made.complete.connect(lambda target, draft: self.news.append(f"chat {target} {draft}".strip()))
 
@@ -74,9 +73,9 @@ class Bench:
         def is_calm() -> bool:
             while self.waiting:
                 self.waiting.pop(0)()
-            return not self.jobs._threads and not self.waiting
+            return self.jobs.is_idle and not self.waiting
 
-        qtbot.waitUntil(is_calm, timeout=LIMIT_S * 1000)
+        qtbot.waitUntil(is_calm)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.core.paths import builtin_target
-from tests.app.controllers.models.place_steps import LEFT, WAIT_MS, click, click_page, place_of
+from tests.app.controllers.models.place_steps import LEFT, click, click_page, place_of
 from tests.app.core.hub.conftest import filled, harness, hub
 from tests.app.core.hub.library.test_ollama import manifest, model
 from tests.app.core.hub.link_server import LinkServer, file, says
@@ -36,9 +36,9 @@ def test_the_first_steps_offer_what_ollama_keeps_and_chat_with_it(
     harness.window.models.open(WELCOME)
     click(place.welcome, "Chat with tiny:8m", qtbot)
     blob = max((tmp_path / "ollama" / "blobs").iterdir(), key=lambda path: path.stat().st_size)
-    qtbot.waitUntil(lambda: str(blob) in [one.target for one in harness.engine.loads], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: str(blob) in [one.target for one in harness.engine.loads])
     open_library(harness, qtbot)
-    qtbot.waitUntil(lambda: [line.row.key for line in place.library.lines] == ["tiny:8m"], timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: [line.row.key for line in place.library.lines] == ["tiny:8m"])
     assert "broken:1b: Its manifest is damaged." in place.library.skipped.text()
 
 
@@ -51,11 +51,11 @@ def test_a_folder_is_searched_and_what_it_has_can_be_added(tmp_path: Path, harne
     chosen.fileSelected.emit(str(tmp_path / "mine"))
     chosen.reject()
     click(place.library, "Add own-Q8_0", qtbot)
-    qtbot.waitUntil(lambda: len(place.library.lines) == 1, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(place.library.lines) == 1)
     assert place.library.scan.words.text() == f"Searched {tmp_path / 'mine'}: 1 files, 1 model."
     assert place.library.offer_cards == []
     place.requests.scan_requested.emit(str(tmp_path / "nothing"))
-    qtbot.waitUntil(place.problem.isVisible, timeout=WAIT_MS)
+    qtbot.waitUntil(place.problem.isVisible)
 
 
 def test_a_link_is_looked_at_then_fetched_and_chatted_with(harness: AppHarness, qtbot: QtBot) -> None:
@@ -69,25 +69,22 @@ def test_a_link_is_looked_at_then_fetched_and_chatted_with(harness: AppHarness, 
         qtbot.mouseClick(place.library.ways.link_button, LEFT)
         dialog = place.link
         assert isinstance(dialog, LinkDialog)
-        qtbot.waitUntil(dialog.address.hasFocus, timeout=WAIT_MS)
+        qtbot.waitUntil(dialog.address.hasFocus)
         assert not dialog.go_button.isEnabled()
         qtbot.keyClicks(dialog.address, server.url("/page.gguf"))
         qtbot.keyClick(dialog.address, Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: "web page" in dialog.state.text.text(), timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: "web page" in dialog.state.text.text())
         assert dialog.go_button.text() == "Check the link"
         dialog.address.selectAll()
         qtbot.keyClicks(dialog.address, server.url("/a/tiny-Q8_0.gguf"))
         qtbot.keyClick(dialog.address, Qt.Key.Key_Return)
-        qtbot.waitUntil(lambda: dialog.go_button.text() == "Download and chat", timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: dialog.go_button.text() == "Download and chat")
         assert dialog.found.isVisible()
         assert "Q8_0" in dialog.facts.text()
         qtbot.mouseClick(dialog.go_button, LEFT)
-        qtbot.waitUntil(
-            lambda: any(one.target.endswith("tiny-Q8_0.gguf") for one in harness.engine.loads), timeout=WAIT_MS
-        )
+        qtbot.waitUntil(lambda: any(one.target.endswith("tiny-Q8_0.gguf") for one in harness.engine.loads))
     open_library(harness, qtbot)
     qtbot.waitUntil(
         # an earlier scan of the folder does not know the server
         lambda: [line.row.source for line in place.library.lines] == ["127.0.0.1"],
-        timeout=WAIT_MS,
     )

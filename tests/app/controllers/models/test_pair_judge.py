@@ -17,7 +17,7 @@ from app.core.hub.pairs.speed_forecasts import SpeedForecasts
 from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ModelFileError
 from engine.loading.devices import free_memory
-from engine.records import Device, LoadRequest
+from engine.records import Device
 from tests.app.core.hub.pairs.test_speed_forecasts import keep_passes
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, qwen35_with_mtp, stripped
@@ -64,19 +64,6 @@ def test_a_draft_with_another_vocabulary_tells_how_much_it_speaks(tmp_path: Path
     assert pair.match_words.endswith("% of the target's tokens.")
     assert pair.fit is not None
     assert any(part.draft_bytes for part in pair.fit.parts)
-
-
-@pytest.mark.parametrize("used_with", ["this target", "another"])
-def test_the_draft_in_use_is_found_outside_of_the_library(used_with: str, tmp_path: Path) -> None:
-    library = SimpleNamespace(folder=tmp_path, models=tuple, models_near=lambda _path: ())
-    service = SimpleNamespace(path_of=lambda ref: ref.path, library=library, client=None)
-    target = builtin_target() if used_with == "this target" else builtin_draft()
-    request = LoadRequest(str(target), str(builtin_draft()))
-    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(tmp_path), in_use=lambda: request)  # type: ignore[arg-type]
-    found = judge.drafts(ModelRef(path=str(builtin_target())), (), lambda _found: None, lambda: False)
-    paths = [row.side.ref.path for row in found.rows]
-    assert paths == ([str(builtin_draft())] if used_with == "this target" else [])
-    assert all(row.match is VocabularyMatch.YES for row in found.rows)
 
 
 MIB = 2**20
@@ -148,18 +135,3 @@ def test_a_head_is_no_target_though_its_header_is_known(tmp_path: Path) -> None:
     judge.known(head, lambda: False, may_be_head=True)
     with pytest.raises(ModelFileError, match="does not write text"):
         judge.known(head, lambda: False)
-
-
-def test_headers_are_remembered_by_their_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[str] = []
-
-    def read_header(path: Path, **_more: object) -> SimpleNamespace:
-        read.append(path.name)
-        return SimpleNamespace(header=SimpleNamespace(data_offset=hub_pairs.MAX_HEADER_BYTES // 2))
-
-    monkeypatch.setattr(hub_pairs, "read_local_header", read_header)
-    service = SimpleNamespace(path_of=lambda ref: ref.path)
-    judge = PairJudge(service, Settings, NO_DEVICES, SpeedForecasts(tmp_path))  # type: ignore[arg-type]
-    for name in ("one", "two", "two", "one", "three", "two", "one"):
-        judge.known(ModelRef(path=f"/{name}"), lambda: False, may_be_head=True)
-    assert read == ["one", "two", "three", "one"]

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.core.paths import builtin_draft, builtin_target
-from tests.app.controllers.models.place_steps import LEFT, WAIT_MS
+from tests.app.controllers.models.place_steps import LEFT
 from tests.app.core.hub.conftest import filled, harness, hub
 from tests.app.fakes import AppHarness
 from ui.widgets.choice_list import Choice
@@ -53,12 +53,12 @@ def test_the_librarys_models_are_listed_and_one_is_loaded_with_its_draft(
     service = harness.controller.hub.service  # type: ignore[union-attr]
     service.record_use(target, draft)
     harness.window.header.open_models()
-    qtbot.waitUntil(lambda: f"target:{target}" in keys_of(harness), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: f"target:{target}" in keys_of(harness))
     row = next(row for row in rows_of(harness) if row.key == f"target:{target}")
     assert "Paceline tiny draft" in row.lines[0]
     num_before = len(harness.engine.loads)
     take(harness, f"target:{target}")
-    qtbot.waitUntil(lambda: len(harness.engine.loads) > num_before, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(harness.engine.loads) > num_before)
     assert (harness.engine.loads[-1].target, harness.engine.loads[-1].draft) == (target, draft)
 
 
@@ -70,10 +70,10 @@ def test_only_what_can_draft_for_the_target_in_use_is_offered_as_its_draft(
     harness.engine.ready(target, draft=None)
     qtbot.waitUntil(lambda: (view := harness.window.engine_view).target is not None and view.target.path == target)
     harness.window.header.open_models()
-    qtbot.waitUntil(lambda: f"draft:{draft}" in keys_of(harness), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: f"draft:{draft}" in keys_of(harness))
     assert f"draft:{target}" not in keys_of(harness)
     take(harness, f"draft:{draft}")
-    qtbot.waitUntil(lambda: draft in harness.engine.drafts, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: draft in harness.engine.drafts)
 
 
 def test_what_was_opened_is_kept_with_its_draft_and_comes_back_with_it(
@@ -84,11 +84,11 @@ def test_what_was_opened_is_kept_with_its_draft_and_comes_back_with_it(
     shutil.copy(builtin_draft(), draft)
     service = harness.controller.hub.service  # type: ignore[union-attr]
     harness.engine.ready(str(target), str(draft))
-    qtbot.waitUntil(lambda: service.draft_of(str(target)) == str(draft), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: service.draft_of(str(target)) == str(draft))
     used = {model.path: model.last_used for model in service.library.models()}
     assert used[target] is not None
     assert used[draft] is not None
-    qtbot.waitUntil(lambda: harness.controller.state.pairs.get(str(target)) == str(draft), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: harness.controller.state.pairs.get(str(target)) == str(draft))
     harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")
     assert harness.engine.loads[-1].draft is None, "what was chosen for another target does not stay"
     harness.engine.ready("models/other.gguf", None)
@@ -99,5 +99,5 @@ def test_what_was_opened_is_kept_with_its_draft_and_comes_back_with_it(
 def test_models_of_the_app_itself_are_not_kept(harness: AppHarness, qtbot: QtBot) -> None:
     service = harness.controller.hub.service  # type: ignore[union-attr]
     harness.engine.ready(str(builtin_target()), str(builtin_draft()))
-    qtbot.waitUntil(lambda: not harness.controller.hub.jobs._threads, timeout=WAIT_MS)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: harness.controller.hub._jobs.is_idle)  # type: ignore[union-attr]
     assert not any(model.path == builtin_target() for model in service.library.models())

@@ -14,7 +14,6 @@ from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
     LEFT,
     TARGET_FILE,
-    WAIT_MS,
     click_page,
     place_of,
     search_and_open,
@@ -34,11 +33,9 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(harness: AppHarnes
     qtbot.mouseClick(place.search.pane.files.action_buttons[DRAFT_FILE][-1], LEFT)
     click_page(place, 4, qtbot)
     lines = place.downloads.lines
-    qtbot.waitUntil(
-        lambda: bool(lines) and all(line.status is DownloadStatus.DONE for line in lines.values()), timeout=WAIT_MS
-    )
+    qtbot.waitUntil(lambda: bool(lines) and all(line.status is DownloadStatus.DONE for line in lines.values()))
     click_page(place, 3, qtbot)
-    qtbot.waitUntil(lambda: len(place.library.lines) == 1, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: len(place.library.lines) == 1)
     line = place.library.lines[0]
     file = Path(line.row.path)
     assert file.is_relative_to(harness.paths.models)
@@ -46,7 +43,7 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(harness: AppHarnes
     assert line.row.architecture == "llama"
     question = line.ask_remove()
     qtbot.mouseClick(question.accept_button, LEFT)
-    qtbot.waitUntil(lambda: not place.library.lines, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not place.library.lines)
     assert not file.exists()
     assert "of disk space" in place.notice.message.text()
 
@@ -57,7 +54,7 @@ def test_a_download_can_be_paused_resumed_and_cancelled(harness: AppHarness, fil
     search_and_open(harness, qtbot, "tiny-GGUF")
     qtbot.mouseClick(place.search.pane.files.action_buttons[TARGET_FILE][-1], LEFT)
     click_page(place, 4, qtbot)
-    qtbot.waitUntil(lambda: bool(place.downloads.lines), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(place.downloads.lines))
     line = next(iter(place.downloads.lines.values()))
     for action, state in (
         ("pause", DownloadStatus.PAUSED),
@@ -65,14 +62,13 @@ def test_a_download_can_be_paused_resumed_and_cancelled(harness: AppHarness, fil
     ):
         qtbot.waitUntil(
             lambda action=action: action in line.action_buttons and line.action_buttons[action].isVisible(),
-            timeout=WAIT_MS,
         )
         qtbot.mouseClick(line.action_buttons[action], LEFT)
-        qtbot.waitUntil(lambda state=state: line.status is state, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda state=state: line.status is state)
     assert harness.window.models.indicator.text().endswith("%")
     qtbot.mouseClick(line.action_buttons["cancel"], LEFT)
-    qtbot.waitUntil(lambda: not place.downloads.lines, timeout=WAIT_MS)
-    qtbot.waitUntil(lambda: not list(harness.paths.models.rglob("*.part")), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not place.downloads.lines)
+    qtbot.waitUntil(lambda: not list(harness.paths.models.rglob("*.part")))
 
 
 def test_a_project_fetches_its_embedding_model_and_uses_it(
@@ -90,7 +86,7 @@ def test_a_project_fetches_its_embedding_model_and_uses_it(
     assert page.search.currentText() == "By words"  # until the model is downloaded
     assert page.progress_words.text().startswith(f"{offer.name} is being downloaded")
     path = str(harness.paths.models / offer.ref.repo / offer.ref.file)
-    qtbot.waitUntil(lambda: harness.controller.state.settings.text("embedding_path") == path, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: harness.controller.state.settings.text("embedding_path") == path)
     assert page.search.currentText() == Path(path).stem
-    qtbot.waitUntil(lambda: harness.controller.projects.has_meaning, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: harness.controller.projects.has_meaning)
     page.close()

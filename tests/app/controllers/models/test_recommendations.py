@@ -22,7 +22,6 @@ from tests.app.controllers.models.place_steps import (
     DRAFT_REPO,
     REPO,
     TARGET_FILE,
-    WAIT_MS,
     click,
     place_of,
     texts_of,
@@ -165,7 +164,7 @@ def open_tiny(harness: AppHarness, qtbot: QtBot) -> ModelsPanel:
     """Open the panel, and let it query the hub about the pair."""
     harness.window.models.open("recommended")
     place = place_of(harness)
-    qtbot.waitUntil(lambda: place.recommended.list.rows.rowCount() > 0, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: place.recommended.list.rows.rowCount() > 0)
     place.recommended.list.setFocus()
     place.recommended.list.choose_first()
     return place
@@ -173,7 +172,7 @@ def open_tiny(harness: AppHarness, qtbot: QtBot) -> ModelsPanel:
 
 def test_a_listed_pair_is_asked_for_and_judged_by_its_headers(harness: AppHarness, catalog: Path, qtbot: QtBot) -> None:
     card = open_tiny(harness, qtbot).recommended.card
-    qtbot.waitUntil(lambda: card.verdict.text.text() == "The draft matches", timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: card.verdict.text.text() == "The draft matches")
     assert card.fit.isVisible()
     assert catalog.is_file()
 
@@ -185,7 +184,7 @@ def test_a_list_that_is_damaged_is_told_and_can_be_asked_for_again(
     catalog.write_text(whole.replace("laptop", "fridge"), "utf-8")
     harness.window.models.open("recommended")
     page = place_of(harness).recommended
-    qtbot.waitUntil(lambda: "catalog.toml" in " ".join(texts_of(page.empty)), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "catalog.toml" in " ".join(texts_of(page.empty)))
     catalog.write_text(whole, "utf-8")
     click(page.empty, "Try again", qtbot)
-    qtbot.waitUntil(lambda: page.list.rows.rowCount() > 0, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: page.list.rows.rowCount() > 0)

@@ -75,10 +75,10 @@ class Bench:
         self.engine, self.posted, self.used = IdleEngine(), Posted(), list[tuple[ModelRef, ModelRef]]()
         self.folder = folder / "self-drafts"
         paths = SimpleNamespace(cache=folder, self_drafts=self.folder)
-        parts = SimpleNamespace(window=window, worker=worker or self.engine, paths=paths)
+        jobs = SimpleNamespace(post=self.posted.arrived.emit)
+        parts = SimpleNamespace(window=window, worker=worker or self.engine, paths=paths, jobs=jobs)
         self.controller = SelfDraftController(
             parts,  # type: ignore[arg-type]
-            self.posted.arrived.emit,
             lambda target, draft: self.used.append((target, draft)),
         )
 
@@ -145,7 +145,7 @@ def test_what_fails_is_said_in_the_dialog(bench: Bench, tmp_path: Path, qtbot: Q
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(b"GGUF" + bytes(40))
     bench.start(broken)
-    qtbot.waitUntil(bench.dialog.verdict.isVisible, timeout=60_000)
+    qtbot.waitUntil(bench.dialog.verdict.isVisible)
     dialog = bench.controller.dialog
     assert dialog is not None
     assert "broken.gguf" in dialog.verdict.text.text()
@@ -170,7 +170,7 @@ def test_it_is_made_in_another_process_and_closing_waits_for_its_files(
     assert dialog.draft == str(made)
     dialog.close_button.click()
     bench.start(tiny_llama(n_layer=4, seed=1).write(tmp_path / "other.gguf"))
-    qtbot.waitUntil(lambda: len(list(bench.folder.iterdir())) > 1, timeout=60_000)
+    qtbot.waitUntil(lambda: len(list(bench.folder.iterdir())) > 1)
     bench.controller.close()
     assert engine.close(60.0)
     assert list(bench.folder.iterdir()) == [made]

@@ -36,7 +36,7 @@ def pays(target: Path, draft_ms: float) -> None:
 
 
 def jobs_done(harness: AppHarness, qtbot: QtBot) -> None:
-    qtbot.waitUntil(lambda: not harness.controller.hub.jobs._threads, timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: harness.controller.hub._jobs.is_idle)
     qtbot.wait(50)
 
 
@@ -48,7 +48,7 @@ def test_a_draft_of_the_library_is_suggested_with_what_it_gains(
     harness.controller.hub.service.add(str(draft))
     opened(harness, target)
     banner = harness.window.notice_banner
-    qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not banner.action_button.isHidden())
     assert "Paceline tiny draft" in banner.message.text()
     assert "× that with drafting" in banner.message.text()
     qtbot.mouseClick(banner.action_button, Qt.MouseButton.LeftButton)
@@ -80,7 +80,7 @@ def test_it_goes_with_what_it_was_said_of(
     draft = shutil.copy(builtin_draft(), tmp_path / "small.gguf")
     opened(harness, target)
     banner = harness.window.notice_banner
-    qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not banner.action_button.isHidden())
     if then == "draft":
         harness.engine.ready(str(target), str(draft))
     elif then == "target":
@@ -91,7 +91,7 @@ def test_it_goes_with_what_it_was_said_of(
         harness.controller.hub.models_loaded(None)
     else:
         harness.window.dialogs.file_chosen.emit(str(tmp_path / "other.gguf"), "target")
-    qtbot.waitUntil(lambda: banner.isHidden() or "can draft" not in banner.message.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: banner.isHidden() or "can draft" not in banner.message.text())
 
 
 def test_it_is_suggested_once(harness: AppHarness, qtbot: QtBot, target: Path, tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_it_is_suggested_once(harness: AppHarness, qtbot: QtBot, target: Path, t
     harness.controller.hub.service.add(shutil.copy(builtin_draft(), tmp_path / "small.gguf"))
     opened(harness, target)
     banner = harness.window.notice_banner
-    qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not banner.action_button.isHidden())
     banner.hide()
     opened(harness, target)
     jobs_done(harness, qtbot)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -71,15 +70,6 @@ def test_a_question_in_the_composer_is_raced_as_it_would_be_asked(harness: AppHa
     assert harness.window.composer.text == "Where does water flow?"  # the question was not sent
 
 
-def test_the_temperature_of_the_settings_can_be_raced_too(harness: AppHarness, qtbot: QtBot) -> None:
-    harness.window.dialogs.saved.emit({"temperature": 0.7})
-    page = open_page(harness, qtbot)
-    page.form.temperature.setCurrentIndex(1)
-    page.form.start()
-    assert job_of(harness)._request.sampling.temperature == 0.7
-    assert job_of(harness)._request.sampling.seed == 0  # each round has its own seed
-
-
 def test_the_question_of_a_message_is_raced_with_what_came_before_it(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot)
     answer(harness, qtbot, "And then?")
@@ -127,15 +117,6 @@ def test_what_is_attached_and_not_sent_is_raced_with_what_is_typed(
     harness.window.race.opened_empty.emit()
     assert "picture, which you cannot see: Pasted picture.png" in form.question.exact_text()
     assert not form.setup.pictures
-
-
-def test_a_kept_race_that_had_pictures_cannot_be_run_again(harness: AppHarness, qtbot: QtBot) -> None:
-    page = open_page(harness, qtbot)
-    page.show_result(replace(RESULT, setup=replace(RESULT.setup, lost_pictures=1)))
-    qtbot.mouseClick(page.again_button, Qt.MouseButton.LeftButton)
-    assert not page.form.start_button.isEnabled()
-    assert "had pictures" in page.form.problem.text()
-    assert harness.engine.jobs == []
 
 
 def test_the_last_question_of_the_chat_is_offered_where_nothing_is_typed(harness: AppHarness, qtbot: QtBot) -> None:
@@ -217,16 +198,6 @@ def test_no_race_begins_beside_an_answer_or_without_a_model(harness: AppHarness,
     qtbot.waitUntil(page.form.start_button.isEnabled)
     harness.window.dialogs.file_chosen.emit("other.gguf", "target")
     assert page.form.problem.text() == "The model is loading."
-
-
-def test_modes_that_cannot_run_say_why(harness: AppHarness, qtbot: QtBot) -> None:
-    page = open_page(harness, qtbot)
-    page.form.rows[1].mode_box.setCurrentIndex(page.form.rows[1].mode_box.findData(Mode.DRAFT))
-    page.form.rows[1].mode_box.activated.emit(0)
-    assert page.form.start_button.isEnabled()
-    harness.engine.ready(draft=None, unavailable={Mode.DRAFT: "No draft model is chosen."})
-    qtbot.waitUntil(lambda: not page.form.start_button.isEnabled())
-    assert page.form.rows[1].reason.text() == "Not available: No draft model is chosen."
 
 
 def test_what_went_wrong_is_said_and_the_setup_is_there_again(harness: AppHarness, qtbot: QtBot) -> None:
@@ -319,33 +290,3 @@ def test_a_place_that_cannot_be_written_is_reported(harness: AppHarness, qtbot: 
     harness.controller.races.export(tmp_path / "no folder" / "race.md", "md")
     qtbot.waitUntil(page.problem.isVisible)
     assert page.problem.title.text() == "The race could not be exported"
-
-
-def test_the_picture_goes_to_the_clipboard(harness: AppHarness, qtbot: QtBot) -> None:
-    page = open_page(harness, qtbot)
-    page.show_result(RESULT)
-    qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
-    assert QGuiApplication.clipboard().image().size() == page.track.size() * 2
-
-
-def test_closing_the_window_ends_all(harness: AppHarness, qtbot: QtBot) -> None:
-    start(harness, qtbot)
-    assert harness.controller.close()
-    assert harness.engine.is_down
-
-
-def test_drafts_of_the_library_are_looked_for_once_for_a_target(harness: AppHarness, qtbot: QtBot) -> None:
-    asked: list[str] = []
-
-    def find(target: str, show: Callable[[list[tuple[str, str]]], None]) -> None:
-        asked.append(target)
-        show([("models/draft.gguf", "the loaded one"), ("models/other.gguf", "Other")])
-
-    harness.controller.races._lists.find_drafts = find  # type: ignore[method-assign]
-    page = open_page(harness, qtbot)
-    page.form.rows[1].mode_box.setCurrentIndex(page.form.rows[1].mode_box.findData(Mode.DRAFT))
-    box = page.form.rows[1].draft_box
-    assert [box.itemText(row) for row in range(box.count())] == ["Loaded draft", "Other"]
-    harness.engine.ready()
-    qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    assert asked == ["models/target.gguf"]

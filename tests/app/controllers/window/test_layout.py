@@ -6,15 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.controllers.window import layout as layout_controller
-from app.core.domain.settings.table import FIELDS
 from app.core.storage.window_state import write_layout
 from engine.records import Source
 from tests.app.fakes import AppHarness, open_app
-from ui.theme.theme import TEXT_SIZES
 
 
 @pytest.fixture
@@ -102,18 +99,3 @@ def test_closing_keeps_what_was_changed_last_and_nothing_after(harness: AppHarne
     assert json.loads(writes[-1])["sidebar"] is False
     harness.window.layout_state.toggle_sidebar()
     assert not harness.controller.layout._save_timer.isActive()
-
-
-def test_size_and_density_of_the_settings_are_seen_at_once(harness: AppHarness, qtbot: QtBot) -> None:
-    window = harness.window
-    before = window.theme.type.base
-    window.dialogs.saved.emit({"text_size": "large"})
-    assert window.theme.type.base > before
-    window.dialogs.saved.emit({"density": "compact"})
-    assert window.theme.compact
-    window.dialogs.saved.emit({"density": "comfortable"})
-    assert not window.theme.compact
-    qtbot.keyClick(window.composer.edit, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
-    assert window.theme.type.base == before
-    sizes = next(field.choices for field in FIELDS if field.key == "text_size")
-    assert [key for key, _words in sizes] == list(TEXT_SIZES)

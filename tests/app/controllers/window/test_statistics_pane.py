@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import sqlite3
 from dataclasses import replace
@@ -19,7 +18,6 @@ from app.core.storage.pair_speeds import PairSpeeds
 from engine.records import Finished, FinishReason, Mode, RunStats, Source
 from tests.app.fakes import AppHarness
 from ui.statistics.panel import ALL, CHAT
-from ui.widgets.dialogs import statistics_format
 
 PATIENCE_MS = 30_000
 RUN = RunStats(
@@ -134,28 +132,6 @@ def test_a_reset_that_the_disk_refuses_is_reported(
     assert len(rows(harness)) == 1
 
 
-@pytest.mark.parametrize(("scope", "num"), [("answer", 1), ("chat", 2), ("everything", 3)])
-def test_answers_are_exported_as_json_and_csv(
-    harness: AppHarness, qtbot: QtBot, tmp_path: Path, scope: str, num: int
-) -> None:
-    answer(harness, qtbot, text="=first")
-    harness.window.sidebar.new_chat.emit()
-    answer(harness, qtbot)
-    answer(harness, qtbot, replace(RUN, tokens=77))
-    for form in ("json", "csv"):
-        num_before = len(harness.window.notices)
-        harness.controller.statistics.export(scope, tmp_path / f"out.{form}", form)
-        qtbot.waitUntil(lambda before=num_before: len(harness.window.notices) > before, timeout=PATIENCE_MS)  # type: ignore[misc]
-    data = json.loads((tmp_path / "out.json").read_text("utf-8"))
-    with (tmp_path / "out.csv").open(encoding="utf-8-sig", newline="") as handle:
-        table = list(csv.DictReader(handle))
-    assert len(data["answers"]) == len(table) == num
-    assert data["answers"][-1]["answer_tokens"] == 77
-    assert table[-1]["answer_tokens"] == "77"
-    assert sum(row["num_answers"] for row in data["totals"]) == num
-    assert not [row for row in table if row["chat_title"].startswith("=")]
-
-
 def test_an_export_that_cannot_be_is_reported(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
     harness.controller.statistics.export("answer", tmp_path / "none.csv", "csv")
     qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=PATIENCE_MS)
@@ -179,9 +155,3 @@ def test_the_menu_asks_for_a_file_and_writes_it(harness: AppHarness, qtbot: QtBo
     qtbot.keyClick(name, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "Statistics exported to mine.json." in harness.window.notices, timeout=PATIENCE_MS)
     assert json.loads((tmp_path / "mine.json").read_text("utf-8"))["answers"][0]["answer_tokens"] == 30
-
-
-def test_the_ending_of_a_file_says_what_it_is_to_be() -> None:
-    assert statistics_format("a/b.JSON") == "json"
-    assert statistics_format("a/b.csv") == "csv"
-    assert statistics_format("a/b") == "csv"

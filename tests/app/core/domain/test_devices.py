@@ -13,7 +13,7 @@ from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
 from app.core.domain.settings.values import Settings
 from engine.records import DEFAULT_PLACEMENT, Placement, SplitMode
 
-NAMES = st.from_regex(r"(CUDA|Vulkan|MTL)[0-9]{1,2}|rpc:[a-z0-9.-]{1,12}:[0-9]{1,5}", fullmatch=True)
+NAMES = st.from_regex(r"(CUDA|Vulkan|MTL)[0-9]{1,2}", fullmatch=True)
 READERS = (device_names, tensor_split, tensor_overrides)
 
 
@@ -69,7 +69,7 @@ def test_nothing_written_is_anywhere() -> None:
 @pytest.mark.parametrize(
     ("key", "good", "bad"),
     [
-        ("device", "CUDA0, rpc:10.0.0.2:50052", "CUDA 0"),
+        ("device", "CUDA0, CUDA1", "CUDA 0"),
         ("draft_device", "none", "none,none,CUDA0"),
         ("tensor_split", "3/1", "3;1"),
         ("tensor_overrides", "ffn_up=CPU", "[=CPU"),

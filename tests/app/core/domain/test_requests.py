@@ -126,13 +126,11 @@ def test_the_placement_reaches_the_load_request() -> None:
 
 def test_devices_reach_the_load_request() -> None:
     changes: dict[str, SettingValue] = {
-        "device": "CUDA1, rpc:10.0.0.2:50052", "draft_device": "CUDA0", "split_mode": "none", "main_device": 1,
+        "device": "CUDA1, CUDA0", "draft_device": "CUDA0", "split_mode": "none", "main_device": 1,
         "tensor_split": "3/1", "cpu_moe_layers": 4, "tensor_overrides": "ffn_up=CPU",
     }  # fmt: skip
     asked = load_request(Settings().changed(changes)[0])
     assert asked.draft_devices == ("CUDA0",)
-    assert asked.placement == Placement(
-        ("CUDA1", "rpc:10.0.0.2:50052"), SplitMode.NONE, 1, (3.0, 1.0), 4, (("ffn_up", "CPU"),)
-    )
+    assert asked.placement == Placement(("CUDA1", "CUDA0"), SplitMode.NONE, 1, (3.0, 1.0), 4, (("ffn_up", "CPU"),))
     plain = load_request(Settings())
     assert (plain.placement, plain.draft_devices) == (Placement(), ())

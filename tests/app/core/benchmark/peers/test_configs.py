@@ -97,7 +97,6 @@ def test_what_drafts_here_drafts_there() -> None:
             "draft-mtp --spec-draft-model h.gguf",
         ),
         (EngineReady(target, own_head=replace(target, head_method="MTP")), ServerDrafter("draft-mtp"), "draft-mtp"),
-        (EngineReady(target, replace(head_file, head_method="Hydra")), None, ""),
     ):
         assert drafter_of(ready) == drafter
         if drafter is not None:

@@ -223,8 +223,8 @@ def test_the_real_server_gives_our_answers_at_temperature_0() -> None:
         (Placement(("CUDA1",)), ["--device", "CUDA1"]),
         (Placement(("none",)), ["--device", "none"]),
         (
-            Placement(("rpc:a:1", "CUDA0", "rpc:b:2"), tensor_split=(3.0, 1.5, 1.0)),
-            ["--rpc", "a:1,b:2", "--device", "RPC0,CUDA0,RPC1", "--tensor-split", "3,1.5,1"],
+            Placement(("CUDA1", "CUDA0"), tensor_split=(3.0, 1.5)),
+            ["--device", "CUDA1,CUDA0", "--tensor-split", "3,1.5"],
         ),
         (Placement(split_mode=SplitMode.NONE, main_device=1), ["--split-mode", "none", "--main-gpu", "1"]),
         (

@@ -15,9 +15,7 @@ from tests.app.fakes import info
 
 OWN = Device("CUDA0", "One", 8, 7)
 INSIDE = Device("Vulkan0", "Two", 4, 3, DeviceKind.INTEGRATED)
-AWAY = Device("RPC0", "there", 16, 15, DeviceKind.REMOTE)
-SERVER = "rpc:there:50052"
-READY = replace(EngineReady(info("t.gguf")), devices=(OWN, INSIDE), remote_devices=((SERVER, (AWAY,)),))
+READY = replace(EngineReady(info("t.gguf")), devices=(OWN, INSIDE))
 
 
 @pytest.fixture
@@ -53,7 +51,7 @@ def test_the_helper_is_asked_once_in_a_while_until_the_engine_tells(
     ready.append(READY)
     assert devices.gpus() == (OWN, INSIDE)
     assert devices.find(()) == (OWN,), "integrated ones only where there are no others"
-    assert devices.find((SERVER, "Vulkan0")) == (AWAY, INSIDE), "a server in use answers nobody else"
+    assert devices.find(("Vulkan0",)) == (INSIDE,)
     assert devices.find((NO_DEVICE,)) == ()
     assert len(asked) == 3
 

@@ -11,8 +11,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from ctypes import CDLL
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
@@ -21,10 +20,12 @@ from typing import Any
 import psutil
 
 import app
+from app.core.display import PACKAGES, has_display, missing_library
+from app.core.logs import redact
 from app.core.paths import Paths, builtin_draft, builtin_target
-from app.startup.display import PACKAGES, has_display, missing_library
 from engine.sandbox.library_facts import query_llama_cpp
 
+FOLDERS = ("config", "data", "cache", "logs", "models")
 MIN_FREE_BYTES = 200_000_000  # for chats, settings and caches; models are checked before their download
 _REINSTALL = "Install Paceline again: “make run” in its folder, or “pip install --force-reinstall llama-cpp-python”."
 
@@ -45,23 +46,28 @@ class Finding:
     level: Level
     message: str
     advice: str = ""
-    facts: dict[str, Any] = field(default_factory=dict)
 
 
 def examine(paths: Paths) -> tuple[Finding, ...]:
-    """Run all checks, in the order of a start."""
+    """Run all checks, in the order of a start. The texts name no home folder, since they may be shown to others."""
     library = query_llama_cpp(paths.cache)
-    return (
+    found = (
         _program(),
         *_packages(),
         *_llama(library),
         *_gpus(library),
-        _compiler(),
         _display(),
-        *_folders(paths),
+        *(_folder(f"Folder for {name}", getattr(paths, name)) for name in FOLDERS),
         _builtin_models(),
         _memory(),
     )
+    return tuple(replace(one, message=private(one.message), advice=private(one.advice)) for one in found)
+
+
+def private(text: str) -> str:
+    """The text without the home folder's name and without tokens."""
+    home = str(Path.home())
+    return redact(text.replace(home, "~") if len(home) > 1 else text)
 
 
 def _program() -> Finding:
@@ -76,10 +82,8 @@ def _packages() -> Iterator[Finding]:
         return
     missing = [name for name in _required() if _version(name) is None]
     if missing:
-        message = f"Missing: {', '.join(missing)}."
-        yield Finding(
-            "Python packages", Level.PROBLEM, message, f"Type: {sys.executable} -m pip install {' '.join(missing)}"
-        )
+        advice = f"Type: {sys.executable} -m pip install {' '.join(missing)}"
+        yield Finding("Python packages", Level.PROBLEM, f"Missing: {', '.join(missing)}.", advice)
     else:
         yield Finding("Python packages", Level.OK, "All are there.")
 
@@ -105,15 +109,11 @@ def _version(name: str) -> str | None:
 def _llama(library: dict[str, Any]) -> Iterator[Finding]:
     build = _version("llama-cpp-python") or "of the bundle"
     if "error" in library:
-        yield Finding(
-            "llama.cpp",
-            Level.PROBLEM,
-            f"It cannot be loaded: {library['error'].rstrip('.')}.",
-            _advice(library["error"]),
-        )
+        message = f"It cannot be loaded: {library['error'].rstrip('.')}."
+        yield Finding("llama.cpp", Level.PROBLEM, message, _advice(library["error"]))
         return
     names = "; ".join(library["libraries"]) or "its files are not known on this system"
-    yield Finding("llama.cpp", Level.OK, f"Version {build}: {names}.", facts=library)
+    yield Finding("llama.cpp", Level.OK, f"Version {build}: {names}.")
     features = f"{library['processor']}, {library['cores']} cores. llama.cpp uses: {library['system_info']}."
     yield Finding("Processor", Level.OK, features)
     yield _heads(library.get("heads_lack", {}))
@@ -122,13 +122,12 @@ def _llama(library: dict[str, Any]) -> Iterator[Finding]:
 
 
 def _heads(lack: dict[str, list[str]]) -> Finding:
-    facts = {"lacks": lack}
     if not any(lack.values()):
-        message = f"This build can run heads of the kinds {' and '.join(lack)}. Paceline itself runs Medusa and Hydra."
-        return Finding("Heads", Level.OK, message, facts=facts)
+        message = f"This build can run heads of the kinds {' and '.join(lack)}."
+        return Finding("Heads", Level.OK, message)
     lines = [f"no {', '.join(names)}, which {method} needs" for method, names in lack.items() if names]
     message = f"This build of llama.cpp has {'; '.join(lines)}. All other modes work."
-    return Finding("Heads", Level.NOTE, message, f"To have them: {_REINSTALL}", facts)
+    return Finding("Heads", Level.NOTE, message, f"To have them: {_REINSTALL}")
 
 
 def _advice(error: str) -> str:
@@ -163,20 +162,10 @@ def _gpu_check(verdict: str | None, notice: str | None) -> Finding:
 
 def _no_gpu(present: list[str], backends: Sequence[str]) -> Finding:
     """``present``: the system's GPUs; ``backends``: GPU backends that llama.cpp was built with."""
-    vulkan = "its Vulkan loader is there" if has_vulkan_loader() else "it has no Vulkan loader (libvulkan1)"
-    if backends and not present and sys.platform.startswith("linux"):  # other systems do not list their devices
-        message = (
-            f"Models run on the processor: llama.cpp can use a GPU ({', '.join(backends)}) and found none; {vulkan}."
-        )
-        return Finding("GPU", Level.OK, message)
-    if backends:
-        shown = f"this system has {', '.join(present)}, and " if present else ""
-        message = f"This build of llama.cpp can use a GPU ({', '.join(backends)}) and found none; {shown}{vulkan}."
-        return Finding("GPU", Level.NOTE, message, "Install the driver of your GPU, if there is one: docs/gpu.md.")
-    if not present:
-        message = f"Models run on the processor; this system shows no GPU, and {vulkan}."
-        return Finding("GPU", Level.OK, message)
-    message = f"This system has {', '.join(present)}, but llama.cpp was built for the processor only; {vulkan}."
+    can = f"can use a GPU ({', '.join(backends)}) and found none" if backends else "was built for the processor only"
+    if not present:  # only Linux lists its devices
+        return Finding("GPU", Level.OK, f"Models run on the processor: no GPU is known, and llama.cpp {can}.")
+    message = f"This system has {', '.join(present)}, but llama.cpp {can}."
     return Finding("GPU", Level.NOTE, message, "How to use it: docs/gpu.md.")
 
 
@@ -191,26 +180,6 @@ def graphics_of_system(root: Path = Path("/")) -> list[str]:
     return found
 
 
-def has_vulkan_loader() -> bool:
-    """Whether the system can load the Vulkan loader."""
-    name = {"win32": "vulkan-1.dll", "darwin": "libvulkan.1.dylib"}.get(sys.platform, "libvulkan.so.1")
-    try:
-        CDLL(name)
-    except OSError:
-        return False
-    return True
-
-
-def _compiler() -> Finding:
-    """A compiler is needed only to rebuild llama.cpp."""
-    found = [name for name in ("cc", "gcc", "clang", "cl") if shutil.which(name)]
-    cxx = [name for name in ("c++", "g++", "clang++", "cl") if shutil.which(name)]
-    if found and cxx:
-        return Finding("Compiler", Level.OK, f"{found[0]} and {cxx[0]} are there, so llama.cpp can be compiled here.")
-    advice = "" if getattr(sys, "frozen", False) else "To compile llama.cpp again, type: sudo apt install gcc g++"
-    return Finding("Compiler", Level.OK, "None. It is needed only to compile llama.cpp.", advice)
-
-
 def _display() -> Finding:
     if not has_display():
         advice = 'For the window, start it on a desktop; in a terminal, use: paceline run --prompt "..."'
@@ -219,16 +188,9 @@ def _display() -> Finding:
     if missing:
         package = PACKAGES.get(missing)
         advice = f"Type: sudo apt install {package}" if package else "Install it with your system's package manager."
-        return Finding(
-            "Display", Level.PROBLEM, f"The window cannot open: {missing}, which Qt needs, is missing.", advice
-        )
+        message = f"The window cannot open: {missing}, which Qt needs, is missing."
+        return Finding("Display", Level.PROBLEM, message, advice)
     return Finding("Display", Level.OK, "There is one, and the libraries that Qt needs for it.")
-
-
-def _folders(paths: Paths) -> Iterator[Finding]:
-    for name in ("config", "data", "cache", "logs", "models"):
-        folder: Path = getattr(paths, name)
-        yield _folder(f"Folder for {name}", folder)
 
 
 def _folder(subject: str, folder: Path, write: Callable[[Path], None] | None = None) -> Finding:
@@ -240,11 +202,10 @@ def _folder(subject: str, folder: Path, write: Callable[[Path], None] | None = N
     except OSError as error:
         return Finding(subject, Level.PROBLEM, f"{folder} cannot be written to: {error.strerror or error}.", advice)
     free = shutil.disk_usage(parent).free
-    facts = {"path": str(folder), "free_bytes": free}
     if free < MIN_FREE_BYTES:
         message = f"{folder}: only {free / 1e6:.0f} MB of the disk are free."
-        return Finding(subject, Level.PROBLEM, message, "Free some space, or nothing more can be saved.", facts)
-    return Finding(subject, Level.OK, f"{folder}, {free / 1e9:.1f} GB free.", facts=facts)
+        return Finding(subject, Level.PROBLEM, message, "Free some space, or nothing more can be saved.")
+    return Finding(subject, Level.OK, f"{folder}, {free / 1e9:.1f} GB free.")
 
 
 def _try_to_write(folder: Path) -> None:
@@ -265,6 +226,5 @@ def _builtin_models() -> Finding:
 
 def _memory() -> Finding:
     memory = psutil.virtual_memory()
-    facts = {"total_bytes": memory.total, "free_bytes": memory.available}
     message = f"{memory.total / 1e9:.1f} GB, {memory.available / 1e9:.1f} GB free."
-    return Finding("Memory", Level.OK, message, facts=facts)
+    return Finding("Memory", Level.OK, message)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.controllers.models.jobs import UNEXPECTED, JobRunner
+from app.controllers.jobs import UNEXPECTED, JobRunner
 from app.core.domain.errors import AppError
 from engine.records import Problem
 
@@ -20,16 +20,16 @@ class WindowThread:
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
         self.came = threading.Semaphore(0)
-        self.jobs = JobRunner(self._take)
         self.results: list[object] = []
         self.problems: list[Problem] = []
+        self.jobs = JobRunner(self.problems.append, self._take)
 
     def _take(self, function: Callable[[], None]) -> None:
         self.waiting.append(function)
         self.came.release()
 
     def run(self, name: str, work: Callable[[Callable[[], bool]], object]) -> None:
-        self.jobs.run(name, work, self.results.append, self.problems.append)
+        self.jobs.run(name, work, self.results.append, writes=True)
 
     def deliver(self, number: int = 1) -> None:
         for _ in range(number):
@@ -126,14 +126,14 @@ def test_a_job_that_outlives_the_app_tells_nobody() -> None:
     """The receiver is deleted, and a traceback would be the last output."""
     goes_on, ended = threading.Event(), threading.Event()
     told: list[object] = []
-    jobs = JobRunner(told.append)
+    jobs = JobRunner(told.append, told.append)
 
     def work(_should_stop: Callable[[], bool]) -> None:
         assert goes_on.wait(LIMIT_S)
         jobs.post(lambda: None)
         ended.set()
 
-    jobs.run("long", work, told.append, told.append)
+    jobs.run("long", work, told.append, writes=True)
     assert not jobs.close(0.0)
     goes_on.set()
     assert ended.wait(LIMIT_S)

@@ -9,6 +9,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -23,59 +24,71 @@ log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 ShouldStop = Callable[[], bool]
 ReportProblem = Callable[[Problem], None]
-Deliver = Callable[[Callable[[], None]], None]
+Deliver = Callable[[Callable[[], object]], None]
+READING_S = 2.0  # a job that only reads may end with the process
 UNEXPECTED = Problem(
     "This could not be done", "Something went wrong inside Paceline; it was written to the log.", "Try again."
 )
 
 
+def log_problem(problem: Problem) -> None:
+    """For jobs whose failure no user has to know."""
+    log.warning("%s: %s", problem.title, problem.message)
+
+
 class JobRunner(QObject):
     """Create it on the GUI thread; results are delivered there.
 
-    ``deliver`` (for tests) schedules a function on the GUI thread, in place of the event loop.
+    ``report`` gets the problems of jobs without their own handler. ``deliver`` (for tests) schedules a function on the
+    GUI thread, in place of the event loop.
     """
 
     _posted = Signal(object)
 
-    def __init__(self, deliver: Deliver | None = None) -> None:
+    def __init__(self, report: ReportProblem, deliver: Deliver | None = None) -> None:
         super().__init__()
-        self._deliver = deliver or self._posted.emit
+        self._report, self._deliver = report, deliver or self._posted.emit
         self._posted.connect(self._call, Qt.ConnectionType.QueuedConnection)
         self._lock = threading.Lock()
         self._stops: dict[str, threading.Event] = {}
-        self._threads: set[threading.Thread] = set()
+        self._threads: dict[threading.Thread, bool] = {}  # True: the job writes
         self._closed = False
 
     def run(
         self,
         name: str,
         work: Callable[[ShouldStop], Result],
-        done: Callable[[Result], None],
-        failed: Callable[[Problem], None],
+        done: Callable[[Result], object] = lambda _result: None,
+        failed: ReportProblem | None = None,
+        *,
+        writes: bool = False,
     ) -> None:
-        """Run ``work``, then ``done`` with its result or ``failed`` with its problem, unless the job was replaced."""
+        """Run ``work``, then ``done`` with its result or ``failed`` with its problem, unless the job was replaced.
+
+        ``writes``: it writes a file of the user, for which closing waits longer.
+        """
         stop = threading.Event()
+        thread = threading.Thread(
+            target=self._work, args=(stop, work, done, failed or self._report), name=name, daemon=True
+        )
         with self._lock:
             older = self._stops.get(name)
             if older is not None:
                 older.set()
             self._stops[name] = stop
-        thread = threading.Thread(
-            target=self._work,
-            args=(stop, work, done, failed),
-            name=name,
-            daemon=True,
-        )
-        with self._lock:
-            self._threads.add(thread)
+            self._threads[thread] = writes
         thread.start()
 
-    def post(self, function: Callable[[], None]) -> None:
+    @property
+    def is_idle(self) -> bool:
+        return not self._threads
+
+    def post(self, function: Callable[[], object]) -> None:
         """Call a function on the GUI thread; for progress reports."""
         if not self._closed:  # after closing, the receiver may be deleted
             self._deliver(function)
 
-    def _call(self, function: Callable[[], None]) -> None:
+    def _call(self, function: Callable[[], object]) -> None:
         if not self._closed:
             function()
 
@@ -86,53 +99,36 @@ class JobRunner(QObject):
             stop.set()
 
     def close(self, timeout_s: float) -> bool:
-        """Ask all jobs to stop; False if one still runs after the time limit (it ends with the process)."""
+        """Ask all jobs to stop; False if one that writes still runs after the time limit."""
         self._closed = True
         with self._lock:
             for stop in self._stops.values():
                 stop.set()
-            threads = list(self._threads)
-        ends = time.monotonic() + timeout_s
-        for thread in threads:
-            thread.join(max(ends - time.monotonic(), 0.0))
-        return not any(thread.is_alive() for thread in threads)
+            threads = dict(self._threads)
+        begun_s = time.monotonic()
+        for thread, writes in threads.items():
+            limit_s = timeout_s if writes else min(timeout_s, READING_S)
+            thread.join(max(begun_s + limit_s - time.monotonic(), 0.0))
+        return not any(thread.is_alive() for thread, writes in threads.items() if writes)
 
     def _work(
         self,
         stop: threading.Event,
         work: Callable[[ShouldStop], Result],
-        done: Callable[[Result], None],
-        failed: Callable[[Problem], None],
+        done: Callable[[Result], object],
+        failed: ReportProblem,
     ) -> None:
-        problem = UNEXPECTED
-        results: list[Result] = []
+        ending: Callable[[], object] = partial(failed, UNEXPECTED)
         try:
-            results.append(work(stop.is_set))
+            ending = partial(done, work(stop.is_set))
         except (AppError, EngineError) as error:
-            problem = error.problem
+            ending = partial(failed, error.problem)
         except OSError as error:
             log.warning("a job failed: %s", error)
-            problem = Problem(
-                "This could not be done",
-                i18n("{error}.", error=error),
-                "Check the disk and the network, then try again.",
-            )
+            advice = "Check the disk and the network, then try again."
+            ending = partial(failed, Problem("This could not be done", i18n("{error}.", error=error), advice))
         finally:
             # Report every exception, so that callers do not wait for ever; unexpected ones are also logged.
-            self.post(lambda: self._finish(stop, results, done, lambda: failed(problem)))
+            self.post(lambda: None if stop.is_set() else ending())
             with self._lock:
-                self._threads.discard(threading.current_thread())
-
-    def _finish(
-        self,
-        stop: threading.Event,
-        results: list[Result],
-        done: Callable[[Result], None],
-        failed: Callable[[], None],
-    ) -> None:
-        if stop.is_set():
-            return
-        if results:
-            done(results[0])
-        else:
-            failed()
+                del self._threads[threading.current_thread()]

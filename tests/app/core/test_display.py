@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.cli import window
-from app.startup.display import PACKAGES, has_display, missing_library
+from app.core.display import PACKAGES, has_display, missing_library
 
 
 @pytest.mark.parametrize(
