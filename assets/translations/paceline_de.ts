@@ -7023,14 +7023,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Stellen Sie den Modus auf „Aus“.</translation>
     </message>
     <message>
-        <source>The memory has room for {num_answers} answers at once.</source>
-        <translation>Der Speicher hat Platz für {num_answers} Antworten zugleich.</translation>
-    </message>
-    <message>
-        <source>The memory has room for one answer at a time: a second one takes {size} more.</source>
-        <translation>Der Speicher hat Platz für nur eine Antwort auf einmal: Eine zweite braucht {size} mehr.</translation>
-    </message>
-    <message>
         <source>Open it in its own program and save or print it again, or copy the text that matters.</source>
         <translation>Öffnen Sie die Datei im zugehörigen Programm und speichern oder drucken Sie sie neu, oder kopieren Sie den wichtigen Text.</translation>
     </message>
@@ -7069,14 +7061,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{file} contains too many files for a project.</source>
         <translation>{file} enthält zu viele Dateien für ein Projekt.</translation>
-    </message>
-    <message>
-        <source>This model keeps a recurrent state of one conversation, so it answers one at a time.</source>
-        <translation>Dieses Modell führt einen rekurrenten Zustand für eine Unterhaltung; es gibt daher eine Antwort nach der anderen.</translation>
-    </message>
-    <message>
-        <source>This model reads short and long contexts differently, so it answers one at a time.</source>
-        <translation>Dieses Modell liest kurze und lange Kontexte verschieden; es gibt daher eine Antwort nach der anderen.</translation>
     </message>
     <message>
         <source>{name} says that it has next-token layers (MTP), but they are not in the file: they were left out when it was made. A file with them drafts for itself.</source>
@@ -7141,14 +7125,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The model gave numbers that are not finite: its file is damaged.</source>
         <translation>Das Modell gab Zahlen aus, die nicht endlich sind: Seine Datei ist beschädigt.</translation>
-    </message>
-    <message>
-        <source>The grammar cannot be read: {reason}.</source>
-        <translation>Die Grammatik lässt sich nicht lesen: {reason}.</translation>
-    </message>
-    <message>
-        <source>it has no rules</source>
-        <translation>Sie hat keine Regeln</translation>
     </message>
     <message>
         <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
@@ -7389,26 +7365,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The conversation has {count} pictures; at most {most} are read.</source>
         <translation>Die Unterhaltung hat {count} Bilder; höchstens {most} werden gelesen.</translation>
-    </message>
-    <message>
-        <source>llama.cpp crashed over this grammar.</source>
-        <translation>llama.cpp ist an dieser Grammatik abgestürzt.</translation>
-    </message>
-    <message>
-        <source>The grammar could not be read in time.</source>
-        <translation>Die Grammatik ließ sich nicht rechtzeitig lesen.</translation>
-    </message>
-    <message>
-        <source>Make it simpler.</source>
-        <translation>Machen Sie sie einfacher.</translation>
-    </message>
-    <message>
-        <source>A grammar must have rules, and {most:,} characters at most.</source>
-        <translation>Eine Grammatik muss Regeln haben und darf höchstens {most:,} Zeichen haben.</translation>
-    </message>
-    <message>
-        <source>a rule begins with itself</source>
-        <translation>Eine Regel beginnt mit sich selbst</translation>
     </message>
     <message>
         <source>{path} is damaged: its head gave numbers that are not finite.</source>
@@ -7949,14 +7905,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No token of this model can continue as the grammar requires.</source>
         <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
-    </message>
-    <message>
-        <source>Make it simpler: fewer nested groups.</source>
-        <translation>Machen Sie sie einfacher: weniger verschachtelte Gruppen.</translation>
-    </message>
-    <message>
-        <source>it has no rule called root, or names a rule that is missing</source>
-        <translation>Sie hat keine Regel namens root, oder nennt eine, die fehlt</translation>
     </message>
     <message>
         <source>The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” compiles it again; README names other ways.</source>
@@ -11374,10 +11322,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wie von llama.cpp beim Laden des Modells gemeldet.</translation>
     </message>
     <message>
-        <source>Estimated from the file&apos;s header, since llama.cpp did not report it.</source>
-        <translation>Aus dem Dateikopf geschätzt, da llama.cpp es nicht gemeldet hat.</translation>
-    </message>
-    <message>
         <source>Head</source>
         <translation>Kopf</translation>
     </message>
@@ -11412,10 +11356,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{used} of {size}, {share}</source>
         <translation>{used} von {size}, {share}</translation>
-    </message>
-    <message>
-        <source>about {size}</source>
-        <translation>etwa {size}</translation>
     </message>
     <message>
         <source>Model not recorded</source>

@@ -17,7 +17,7 @@ from engine.process.channel import Cancel, Close, Logged, Setup
 from engine.records import EngineEnded, Event, Problem
 from engine.requests import OnEvent, Request, SetStateLimit, StateOrder, failure_event, is_last_event
 from engine.sentences import Sentence, i18n
-from engine.session.worker import BEGIN_S, UNEXPECTED
+from engine.session.worker import UNEXPECTED
 
 if TYPE_CHECKING:
     from engine.process.process import EngineProcess
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+BEGIN_S = 10.0  # longest wait for ``begins``
 KILL_S = 1.0  # wait for a killed process to exit
 ENDED = "The engine ended unexpectedly"
 _Message = Request | Cancel | Close

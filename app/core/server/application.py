@@ -52,9 +52,9 @@ from app.core.server.responses_api import ItemBuilder, parse_response_request
 from app.core.server.scheduler import JobEvent, Scheduler, ServerJob
 from app.core.server.tokens import READERS, BodyReader
 from engine.errors import EngineError, GrammarError
+from engine.grammar.constraint import check_grammar
 from engine.pictures.side_file import find_side_file
 from engine.records import ModelInfo
-from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
 MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"

@@ -25,7 +25,6 @@ from engine.cache.states import FILE_NAME as SPEEDS
 from engine.cache.states import StateSpeeds
 from engine.pacing.learning import FILE_NAME as EXPERIENCE
 from engine.pacing.learning import AcceptanceStats, AcceptanceStore, DraftAverage
-from engine.sandbox.probe import CACHE_FILE, report_store
 from engine.storage.cost_store import FILE_NAME as COSTS
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import size
@@ -117,12 +116,11 @@ def test_odd_costs_and_speeds_are_none(tmp_path: Path, odd: object, key: str) ->
 
 @pytest.mark.parametrize("text", [DEEP, "9" * 5000, '{"format": 1, "reports": {"k": ' + DEEP, "\udcff" * 10])
 def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
-    for name in (EXPERIENCE, COSTS, SPEEDS, CACHE_FILE):
+    for name in (EXPERIENCE, COSTS, SPEEDS):
         (tmp_path / name).write_text(text, errors="surrogateescape")
     assert AcceptanceStore(tmp_path).get("k") is None
     assert CostStore(tmp_path).get("k") is None
     assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
-    assert report_store(tmp_path).read() == {}
 
 
 FIELDS = ["downloads", "likes", "lastModified", "gguf", "siblings", "tags", "cardData", "gated", "sha"]
