@@ -18,7 +18,7 @@ from app.core.domain.settings.values import Settings
 from app.core.projects.projects import ProjectError, Projects
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.model_settings import ModelSettings
-from engine.records import Mode, ModelInfo
+from engine.records import ModelInfo
 
 
 class ChatLayers:
@@ -87,7 +87,7 @@ class ChatLayers:
         """
         self._conversation_id, self._chat, self.project = conversation_id, {}, None
         self.move_to(self._store.library.folder_of(conversation_id))
-        self._chat = valid_values(self._store.options.read(conversation_id) or {})
+        self._chat = valid_values(self._store.options(conversation_id))
 
     def move_to(self, folder_id: int | None) -> None:
         """Apply the project of the folder that the open chat was moved to."""
@@ -150,7 +150,5 @@ class ChatLayers:
             self._write_chat()
 
     def _write_chat(self) -> None:
-        if self._conversation_id is None:
-            return
-        held = self.effective()
-        self._store.options.write(self._conversation_id, self._chat, Mode(held.text("mode")), held.integer("depth"))
+        if self._conversation_id is not None:
+            self._store.set_options(self._conversation_id, self._chat)

@@ -13,8 +13,8 @@ from app.core.domain.context import ContextParts, SummaryView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.model_name import model_name
 from app.core.domain.requests import Decode, picture_sizes, prompt_parts, text_to_count
-from app.core.domain.settings.context_fields import KEPT_CACHES, MIB
 from app.core.domain.settings.layers import Layer
+from app.core.domain.settings.table import KEPT_CACHES, MIB
 from app.core.storage.chats import summaries
 from app.core.storage.chats.store import StoredTurn
 from engine.records import (
