@@ -4247,10 +4247,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ ist kein gültiger Dateiname.</translation>
     </message>
     <message>
-        <source>{file} differs from the chats file</source>
-        <translation>{file} unterscheidet sich von der Chat-Datei</translation>
-    </message>
-    <message>
         <source>The copy {file} could not be made: {error}.</source>
         <translation>Die Kopie {file} konnte nicht angelegt werden: {error}.</translation>
     </message>
@@ -4351,24 +4347,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{file} hat die Formatversion {found}; dieses Paceline unterstützt sie bis {known}.</translation>
     </message>
     <message>
-        <source>{file} is a database of another program.</source>
-        <translation>{file} ist eine Datenbank eines anderen Programms.</translation>
-    </message>
-    <message>
         <source>{file} does not have the tables of a chats file.</source>
         <translation>{file} hat nicht die Tabellen einer Chat-Datei.</translation>
     </message>
     <message>
         <source>It could not be replaced: {error}.</source>
         <translation>Sie konnte nicht ersetzt werden: {error}.</translation>
-    </message>
-    <message>
-        <source>Without a copy nothing is changed. {message}</source>
-        <translation>Ohne eine Kopie wird nichts geändert. {message}</translation>
-    </message>
-    <message>
-        <source>The update to format version {version} failed ({error}).</source>
-        <translation>Die Aktualisierung auf die Formatversion {version} ist gescheitert ({error}).</translation>
     </message>
     <message>
         <source>It is kept as {aside}.</source>
@@ -4449,10 +4433,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Check the free space in the folder of the backups.</source>
         <translation>Prüfen Sie den freien Platz im Ordner der Sicherungen.</translation>
-    </message>
-    <message>
-        <source>The chats could not be updated to this version</source>
-        <translation>Die Chats konnten nicht auf diese Version gebracht werden</translation>
     </message>
     <message>
         <source>The hub gave an invalid address.</source>
@@ -5235,10 +5215,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{label} muss von {low} bis {high} sein.</translation>
     </message>
     <message>
-        <source>anything</source>
-        <translation>irgendetwas</translation>
-    </message>
-    <message>
         <source>{label} must be true or false.</source>
         <translation>{label} muss wahr oder falsch sein.</translation>
     </message>
@@ -5255,10 +5231,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Fragen Sie zuerst etwas.</translation>
     </message>
     <message>
-        <source>it is not valid TOML</source>
-        <translation>sie ist kein gültiges TOML</translation>
-    </message>
-    <message>
         <source>The {what} file is damaged</source>
         <translation>Die Datei der {what} ist beschädigt</translation>
     </message>
@@ -5273,10 +5245,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>it is not a regular file</source>
         <translation>sie ist keine gewöhnliche Datei</translation>
-    </message>
-    <message>
-        <source>it has too many lines or lists</source>
-        <translation>sie hat zu viele Zeilen oder Listen</translation>
     </message>
     <message>
         <source>Paceline continues with {without}; check the file&apos;s permissions.</source>
@@ -5461,10 +5429,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
         <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit MTP-Köpfen.</translation>
-    </message>
-    <message>
-        <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
-        <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
     </message>
     <message>
         <source>Export it, then check the disk.</source>

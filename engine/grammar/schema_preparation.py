@@ -301,7 +301,10 @@ class SchemaPreparation:
         for key, towards in _BOUND_KEYWORDS.items():
             bound = made.get(key)
             if isinstance(bound, int) and abs(bound) > _MAX_EXACT_INTEGER:
-                made[key] = _rounded(bound, towards)
+                # Round an integer to the nearest double in a direction.
+                near = float(bound) if abs(bound) < 10**300 else math.copysign(1e300, bound)
+                is_looser = int(near) < bound if towards > 0 else int(near) > bound
+                made[key] = math.nextafter(near, towards) if is_looser else near
         if (
             may_bound
             and made.get("type") == "integer"
@@ -356,13 +359,6 @@ def _subschemas(key: str, value: object) -> list[object]:
     if key in _LIST_KEYWORDS or key in _SINGLE_KEYWORDS:
         return _listed(value)
     return []
-
-
-def _rounded(bound: int, towards: float) -> float:
-    """Round an integer to the nearest double in a direction."""
-    near = float(bound) if abs(bound) < 10**300 else math.copysign(1e300, bound)
-    is_looser = int(near) < bound if towards > 0 else int(near) > bound
-    return math.nextafter(near, towards) if is_looser else near
 
 
 def _refusal(schema: Mapping[str, Any]) -> str:

@@ -37,7 +37,9 @@ def reported_memory(
     mapped: defaultdict[str, float] = defaultdict(float)
     for line in lines:
         for buffer, kind, mib in _BUFFER.findall(line):
-            device = _device(buffer, layers)
+            # The device of a buffer; the CPU for buffers in main memory such as "CUDA_Host".
+            own = [name for name in layers if name != _CPU and re.match(rf"{re.escape(name)}(?![0-9])", buffer)]
+            device = own[0] if own else _CPU
             if kind == "model" and buffer.endswith(_MAPPED):
                 mapped[device] += float(mib)
             else:
@@ -58,12 +60,6 @@ def reported_memory(
         compute_bytes=sum(one.compute_bytes for one in devices),
         devices=devices,
     )
-
-
-def _device(buffer: str, layers: Mapping[str, int]) -> str:
-    """The device of a buffer; the CPU for buffers in main memory such as "CUDA_Host"."""
-    own = [name for name in layers if name != _CPU and re.match(rf"{re.escape(name)}(?![0-9])", buffer)]
-    return own[0] if own else _CPU
 
 
 def _use(name: str, num_layers: int, sizes: Mapping[tuple[str, str], float]) -> DeviceUse:

@@ -182,7 +182,11 @@ class EngineClient:
 
     def _on_message(self, message: Event | Logged) -> None:
         if isinstance(message, Logged):
-            _log(message)
+            logger = logging.getLogger(message.name)
+            if logger.isEnabledFor(message.level):
+                record = logger.makeRecord(message.name, message.level, "", 0, message.message, (), None)
+                record.threadName = f"engine process, {message.thread}"
+                logger.handle(record)
             return
         number = 0 if isinstance(message, EngineEnded) else message.request_id
         with self._lock:
@@ -210,11 +214,3 @@ class EngineClient:
         self._on_event(EngineEnded(reason))
         for number in failing:
             self._fail(number, problem, engine_ended=True)
-
-
-def _log(line: Logged) -> None:
-    logger = logging.getLogger(line.name)
-    if logger.isEnabledFor(line.level):
-        record = logger.makeRecord(line.name, line.level, "", 0, line.message, (), None)
-        record.threadName = f"engine process, {line.thread}"
-        logger.handle(record)

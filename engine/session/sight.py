@@ -50,7 +50,13 @@ class Vision:
         try:
             check_side_file(side, read_header(target))
             self.inspect(target, side, should_stop)
-            _check_room(side, options)
+            # Raise `NotEnoughMemoryError` if memory for the encoder is short.
+            needed = side.stat().st_size + ENCODER_BYTES
+            if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
+                raise NotEnoughMemoryError(
+                    i18n("{name} needs about {size} MB, which are not free.", name=side.name, size=needed >> 20),
+                    "Leave it out, or close other programs.",
+                )
             at_once = max(N_BATCH, picture_ubatch(side))
         except EngineError as error:
             if should_stop():
@@ -128,13 +134,3 @@ class Vision:
         if self._encoder is not None and self._owns_encoder:
             self._encoder.close()
         self._encoder = None
-
-
-def _check_room(side: Path, options: LoadOptions) -> None:
-    """Raise `NotEnoughMemoryError` if memory for the encoder is short."""
-    needed = side.stat().st_size + ENCODER_BYTES
-    if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
-        raise NotEnoughMemoryError(
-            i18n("{name} needs about {size} MB, which are not free.", name=side.name, size=needed >> 20),
-            "Leave it out, or close other programs.",
-        )
