@@ -4919,10 +4919,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{what} gibt es nicht.</translation>
     </message>
     <message>
-        <source>{what} has no such revision.</source>
-        <translation>{what} hat keine solche Revision.</translation>
-    </message>
-    <message>
         <source>{what} does not exist, or is private.</source>
         <translation>{what} gibt es nicht, oder es ist privat.</translation>
     </message>
@@ -5971,10 +5967,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Speicher und Rechenleistung</translation>
     </message>
     <message>
-        <source>Check the network, the proxy and {variable}, which is {address}; downloads continue where they stopped.</source>
-        <translation>Prüfen Sie Netzwerk, Proxy und {variable} (derzeit {address}); Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
-    </message>
-    <message>
         <source>Check the network and the proxy; downloads continue where they stopped.</source>
         <translation>Prüfen Sie Netzwerk und Proxy; Downloads gehen dort weiter, wo sie stehen geblieben sind.</translation>
     </message>
@@ -6531,14 +6523,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>zwei ihrer Tensoren haben denselben Namen</translation>
     </message>
     <message>
-        <source>1 byte of its weights is missing (an incomplete download?)</source>
-        <translation>1 Byte ihrer Gewichte fehlt (ein unvollständiger Download?)</translation>
-    </message>
-    <message>
-        <source>{missing:,} bytes of its weights are missing (an incomplete download?)</source>
-        <translation>{missing:,} Bytes ihrer Gewichte fehlen (ein unvollständiger Download?)</translation>
-    </message>
-    <message>
         <source>the entry {key!r} appears twice</source>
         <translation>der Eintrag {key!r} kommt zweimal vor</translation>
     </message>
@@ -6637,10 +6621,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{subject} is damaged or not a model: {reason}.</source>
         <translation>{subject} ist beschädigt oder kein Modell: {reason}.</translation>
-    </message>
-    <message>
-        <source>{path} became shorter while it was read.</source>
-        <translation>{path} wurde beim Lesen kürzer.</translation>
     </message>
     <message>
         <source>a text in it claims {length:,} bytes</source>
@@ -7539,10 +7519,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{key} hat darin den falschen Typ</translation>
     </message>
     <message>
-        <source>it does not say its {architecture}.{key}</source>
-        <translation>sie nennt ihr {architecture}.{key} nicht</translation>
-    </message>
-    <message>
         <source>its {name} is not a finite number</source>
         <translation>{name} ist darin keine endliche Zahl</translation>
     </message>
@@ -7757,6 +7733,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The head&apos;s file does not give the attention windows of its layers.</source>
         <translation>Die Datei des Kopfes nennt die Attention-Fenster seiner Schichten nicht.</translation>
+    </message>
+    <message>
+        <source>it does not say its {key}</source>
+        <translation>sie nennt ihr {key} nicht</translation>
     </message>
     <message>
         <source>The head drafts blocks of {size} tokens, which is not a valid size.</source>
@@ -8181,14 +8161,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{host} shows a certificate that is not trusted here.</source>
         <translation>{host} zeigt ein Zertifikat, dem hier nicht vertraut wird.</translation>
-    </message>
-    <message>
-        <source>The server cannot send parts of files, so the header cannot be read on its own.</source>
-        <translation>Der Server kann keine Teile von Dateien senden; deshalb ist der Kopf nicht einzeln lesbar.</translation>
-    </message>
-    <message>
-        <source>{path} changed while its header was read.</source>
-        <translation>{path} hat sich geändert, während der Kopf gelesen wurde.</translation>
     </message>
     <message>
         <source>No version was released yet.</source>
