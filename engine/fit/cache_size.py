@@ -53,22 +53,13 @@ class CacheSetup:
         return -(-self.n_ctx // _STEP) * _STEP * (1 if self.shared else self.num_answers)
 
 
-@dataclass(frozen=True, slots=True)
-class _Heads:
-    """KV heads of each layer, and their sizes (key, value) in full and in sliding-window attention."""
-
-    per_layer: tuple[int, ...]
-    usual: tuple[int, int]
-    sliding: tuple[int, int]
-
-
 def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
     """Bytes of each layer's cache; sliding-window layers keep the whole context, so that a rollback can return to it.
 
     Raises:
         KeyError: the cache type is not in `CACHE_TYPES`.
     """
-    num_layers, heads = num_cached_layers(header), _heads(header)
+    num_layers, (heads, usual, shorter) = num_cached_layers(header), _heads(header)
     key_type, value_type = CACHE_TYPES[setup.cache_type_k], CACHE_TYPES[setup.cache_type_v]
     latent = _is_latent(header)
     recurrent, sliding = _recurrent_layers(header, num_layers), _sliding_layers(header, num_layers)
@@ -76,11 +67,11 @@ def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
     borrowing = num_layers - first(header.arch_value("attention.shared_kv_layers"))
     sizes = []
     for i in range(num_layers):
-        key_dim, value_dim = heads.sliding if sliding[i] else heads.usual
+        key_dim, value_dim = shorter if sliding[i] else usual
         size = num_states * _state_bytes(header) if recurrent[i] else 0
         if i < borrowing and (not recurrent[i] or header.architecture == "falcon-h1"):
-            size += setup.num_cells * _row_bytes(key_type, heads.per_layer[i] * key_dim)
-            size += 0 if latent else setup.num_cells * _row_bytes(value_type, heads.per_layer[i] * value_dim)
+            size += setup.num_cells * _row_bytes(key_type, heads[i] * key_dim)
+            size += 0 if latent else setup.num_cells * _row_bytes(value_type, heads[i] * value_dim)
         sizes.append(size)
     return sizes
 
@@ -91,12 +82,12 @@ def head_layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> int:
     Raises:
         KeyError: the cache type is not in `CACHE_TYPES`.
     """
-    blocks, heads = first(header.arch_value("block_count")), _heads(header)
+    blocks, (heads, usual, _) = first(header.arch_value("block_count")), _heads(header)
     of_all = per_layer(header.arch_value("attention.head_count_kv"), blocks)
-    num_heads = (of_all[-1] if of_all else 0) or max(heads.per_layer, default=0)
-    rows = _row_bytes(CACHE_TYPES[setup.cache_type_k], num_heads * heads.usual[0])
+    num_heads = (of_all[-1] if of_all else 0) or max(heads, default=0)
+    rows = _row_bytes(CACHE_TYPES[setup.cache_type_k], num_heads * usual[0])
     if not _is_latent(header):
-        rows += _row_bytes(CACHE_TYPES[setup.cache_type_v], num_heads * heads.usual[1])
+        rows += _row_bytes(CACHE_TYPES[setup.cache_type_v], num_heads * usual[1])
     return setup.num_cells * rows
 
 
@@ -135,7 +126,8 @@ def first(value: Value | None) -> int:
     return int(value) if isinstance(value, int) else 0
 
 
-def _heads(header: GgufHeader) -> _Heads:
+def _heads(header: GgufHeader) -> tuple[list[int], tuple[int, ...], tuple[int, ...]]:
+    """KV heads of each layer, and their sizes (key, value) in full and in sliding-window attention."""
     num_layers = num_cached_layers(header)
     heads = per_layer(header.arch_value("attention.head_count"), num_layers)
     kv_heads = per_layer(header.arch_value("attention.head_count_kv"), num_layers) or heads or [0] * num_layers
@@ -149,7 +141,7 @@ def _heads(header: GgufHeader) -> _Heads:
     if _is_latent(header) and first(header.arch_value("attention.key_length_mla")) == 0:  # as in the first MLA files
         usual = sliding = (latent + first(header.arch_value("rope.dimension_count")), 0)
         kv_heads = [1] * num_layers
-    return _Heads(tuple(kv_heads), (usual[0], usual[1]), (sliding[0], sliding[1]))
+    return kv_heads, usual, sliding
 
 
 def _is_latent(header: GgufHeader) -> bool:

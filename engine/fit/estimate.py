@@ -89,11 +89,6 @@ class DeviceSplit:
     moved: tuple[tuple[str, int | None], ...] = ()
     mode: SplitMode = SplitMode.LAYER
 
-    @property
-    def num_used(self) -> int:
-        """Number of devices with a share above 0."""
-        return sum(share > 0 for share in self.shares)
-
     def distribute(self, sizes: Sizes) -> Sizes:
         """Distribute the bytes of all devices by their shares."""
         together, total = sizes.total() - sizes[None], sum(self.shares)
@@ -249,8 +244,17 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
         return sizes
     n_embd = min(GPU_BATCH, setup.num_cells) * first(header.arch_value("embedding_length")) * _FLOAT
     mask = _mask_bytes(header, setup, GPU_BATCH)
-    pipelined = 3 if spread.num_used > 1 and spread.mode is SplitMode.LAYER else 0
-    in_main = _largest_in_main(header, placed, spread)
+    pipelined = 3 if len(devices) > 1 and spread.mode is SplitMode.LAYER else 0
+    in_main = max(
+        (
+            tensor.num_bytes
+            for tensor in header.tensors
+            if (match := BLOCK.match(tensor.name))
+            and int(match[1]) < len(placed) - 1
+            and spread.device_of(tensor.name, placed[int(match[1])]) is None
+        ),
+        default=0,
+    )
     for device in devices:
         sizes[device] = _graph_bytes(header, setup, GPU_BATCH, with_logits=device == placed[-1])
         sizes[device] += in_main  # copies of weights in main memory, for large batches
@@ -260,17 +264,6 @@ def _compute(header: GgufHeader, setup: CacheSetup, placed: list[int | None], sp
     else:
         sizes[None] = (1 + pipelined) * mask + (2 + pipelined) * n_embd + outputs
     return sizes
-
-
-def _largest_in_main(header: GgufHeader, devices: list[int | None], spread: DeviceSplit) -> int:
-    """Bytes of the largest tensor of a layer in main memory; 0 if there is none."""
-    sizes = [0]
-    for tensor in header.tensors:
-        match = BLOCK.match(tensor.name)
-        if match is not None and int(match[1]) < len(devices) - 1:
-            device = spread.device_of(tensor.name, devices[int(match[1])])
-            sizes.append(tensor.num_bytes if device is None else 0)
-    return max(sizes)
 
 
 def _mask_bytes(header: GgufHeader, setup: CacheSetup, batch: int) -> int:

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import count, takewhile
+from typing import Any
 
 from engine.fit.cache_size import CacheSetup, first, is_recurrent, num_cached_layers
 from engine.fit.estimate import (
@@ -84,13 +85,17 @@ class PairPlan:
     target: ModelPlan
     draft: ModelPlan | None = None
 
+    def with_setup(self, **changes: Any) -> PairPlan:  # noqa: ANN401 (fields of `CacheSetup`)
+        """The plan with changed contexts of both models."""
+        target, draft = self.target, self.draft
+        return PairPlan(
+            replace(target, setup=replace(target.setup, **changes)),
+            replace(draft, setup=replace(draft.setup, **changes)) if draft else None,
+        )
+
     def answering(self, number: int, *, shared: bool = False) -> PairPlan:
         """The plan for ``number`` parallel answers, each with a whole context, or ``shared`` in one context."""
-
-        def changed(plan: ModelPlan) -> ModelPlan:
-            return replace(plan, setup=replace(plan.setup, num_answers=number, shared=shared))
-
-        return PairPlan(changed(self.target), changed(self.draft) if self.draft else None)
+        return self.with_setup(num_answers=number, shared=shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +224,15 @@ def _remedies(pair: PairPlan, free: FreeMemory) -> Iterator[Iterable[Remedy]]:
     target, draft = pair.target, pair.draft
     n_ctx, num_layers = target.setup.n_ctx, num_cached_layers(target.header)
     yield (
-        (_with_cache(pair, n_ctx, kind), i18n("Use the cache type {kind}: it takes less memory.", kind=kind))
+        (
+            pair.with_setup(cache_type_k=kind, cache_type_v=kind),
+            i18n("Use the cache type {kind}: it takes less memory.", kind=kind),
+        )
         for kind in ("q8_0", "q4_0")
         if kind != target.setup.cache_type_k
     )
     smaller = takewhile(lambda size: size >= SMALLEST_N_CTX, (n_ctx >> shift for shift in count(1)))
-    yield ((_with_cache(pair, size), i18n("Choose a context of {n_ctx:,} tokens.", n_ctx=size)) for size in smaller)
+    yield ((pair.with_setup(n_ctx=size), i18n("Choose a context of {n_ctx:,} tokens.", n_ctx=size)) for size in smaller)
     if draft is not None and draft.gpu_layers:
         words = i18n("Run the draft on the CPU: then the GPU has room for the target.")
         yield [(replace(pair, draft=replace(draft, gpu_layers=0)), words)]
@@ -241,18 +249,6 @@ def _remedies(pair: PairPlan, free: FreeMemory) -> Iterator[Iterable[Remedy]]:
     )
     if draft is not None:
         yield [(replace(pair, draft=None), i18n("Do without the draft: the n-gram mode takes no memory."))]
-
-
-def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> PairPlan:
-    """The pair with contexts of ``n_ctx`` tokens, and optionally another cache type."""
-
-    def changed(plan: ModelPlan) -> ModelPlan:
-        setup = replace(plan.setup, n_ctx=min(plan.setup.n_ctx, n_ctx))
-        if cache_type is not None:
-            setup = replace(setup, cache_type_k=cache_type, cache_type_v=cache_type)
-        return replace(plan, setup=setup)
-
-    return PairPlan(changed(pair.target), changed(pair.draft) if pair.draft else None)
 
 
 # ---- parallel answers: all use one pool of cells; each has a whole context in it, or they share one context ---------

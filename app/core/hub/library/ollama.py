@@ -26,7 +26,6 @@ PROGRAM = "Ollama"
 MAX_MANIFESTS = 2000
 MAX_FOLDERS = 20_000
 MAX_MANIFEST_BYTES = 1 << 20
-MAX_CONFIG_BYTES = 1 << 20
 MODEL_LAYER = "application/vnd.ollama.image.model"
 ADAPTER_LAYER = "application/vnd.ollama.image.adapter"
 TENSOR_LAYER = "application/vnd.ollama.image.tensor"
@@ -65,9 +64,8 @@ def models_in(store: Path) -> Iterator[Offer | SkippedModel]:
         owner = "" if namespace == _NAMESPACE and host == _HOST else f"{namespace}/"
         name = f"{'' if host == _HOST else host + '/'}{owner}{model}:{tag}"
         try:
-            manifest = _read_json(path, MAX_MANIFEST_BYTES)
-            blob, size = _weights(manifest, blobs)
-            yield Offer(name, (blob,), kind_of(name), PROGRAM, _quantization(manifest, blobs, name), size)
+            blob, size = _weights(_read_json(path), blobs)
+            yield Offer(name, (blob,), kind_of(name), PROGRAM, quantization_of(name.replace(":", "-")), size)
         except _UnusableError as error:
             yield SkippedModel(name, error.reason)
 
@@ -129,27 +127,13 @@ def _weights(manifest: Any, blobs: Path) -> tuple[Path, int]:  # noqa: ANN401 (w
     return blob, size
 
 
-def _quantization(manifest: dict[str, Any], blobs: Path, name: str) -> str:
-    """The quantization in the model's configuration, else in its tag; empty if neither has one."""
-    config = manifest.get("config")
-    digest = _DIGEST.fullmatch(str(config.get("digest"))) if isinstance(config, dict) else None
-    if digest is not None:
-        try:
-            reported = _read_json(blobs / f"sha256-{digest[1]}", MAX_CONFIG_BYTES)
-        except _UnusableError:
-            reported = None
-        if isinstance(reported, dict) and isinstance(reported.get("file_type"), str):
-            return quantization_of(reported["file_type"])
-    return quantization_of(name.replace(":", "-"))
-
-
-def _read_json(path: Path, max_bytes: int) -> Any:  # noqa: ANN401 (JSON)
+def _read_json(path: Path) -> Any:  # noqa: ANN401 (JSON)
     try:
         if not path.is_file():
             raise _UnusableError(i18n("Its manifest is not a file."))
         with path.open("rb") as file:
-            text = file.read(max_bytes + 1)
-        if len(text) > max_bytes:
+            text = file.read(MAX_MANIFEST_BYTES + 1)
+        if len(text) > MAX_MANIFEST_BYTES:
             raise _UnusableError(i18n("Its manifest is too long to be one."))
         return json.loads(text)
     except OSError as error:

@@ -37,9 +37,8 @@ def manifest(store: Path, name: str, content: object) -> Path:
 
 def model(store: Path, name: str, data: bytes = GGUF, **changes: object) -> dict[str, Any]:
     """A regular model as Ollama stores it."""
-    config = {"mediaType": "application/vnd.docker.container.image.v1+json", **blob(store, b'{"file_type":"Q4_K_M"}')}
     weights = {"mediaType": LAYER + "model", **blob(store, data)} | changes
-    content = {"schemaVersion": 2, "config": config, "layers": [weights, {"mediaType": LAYER + "license", "size": 1}]}
+    content = {"schemaVersion": 2, "layers": [weights, {"mediaType": LAYER + "license", "size": 1}]}
     manifest(store, name, content)
     return content
 
@@ -57,7 +56,8 @@ def test_names_and_weights(store: Path) -> None:
     found = {one.name: one for one in models_in(store) if isinstance(one, Offer)}
     assert set(found) == {"llama3.2:3b", "someone/tuned:latest", "hf.co/bartowski/Llama-3.2-1B-GGUF:Q4_K_M"}
     offer = found["llama3.2:3b"]
-    assert (offer.quantization, offer.size_bytes, offer.found_in) == ("Q4_K_M", len(GGUF), "Ollama")
+    assert (offer.size_bytes, offer.found_in) == (len(GGUF), "Ollama")
+    assert found["hf.co/bartowski/Llama-3.2-1B-GGUF:Q4_K_M"].quantization == "Q4_K_M"
     assert offer.files[0].read_bytes() == GGUF
 
 
