@@ -21,6 +21,7 @@ from app.core.hub.downloads.download_queue import DownloadQueue, QueueFile, Spee
 from app.core.hub.downloads.transfer import RetryPolicy
 from app.core.hub.errors import UnsafeNameError
 from app.core.hub.library.library import Library
+from app.core.hub.records import RemoteLocation
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.waiting import wait_for
 
@@ -217,6 +218,50 @@ def test_a_killed_app_goes_on_where_it_was(hub: LoopbackHub, client: HubClient, 
     }
     # Data in the socket buffers of a killed process is sent again: at most both ends' buffers for each kill.
     assert sum(hub.bytes_sent.values()) <= 1.1 * total + 3 * 3 * (4 << 20)
+
+
+def test_a_folder_that_was_moved_away_stops_only_what_lies_there(
+    client: HubClient, library: Library, hub: LoopbackHub, tmp_path: Path
+) -> None:
+    """A user moves a publisher's folder to a larger disk and leaves a link; then the app restarts."""
+    hub.add_file("moved/c-GGUF", "five.gguf", DATA["one.gguf"])
+    moved = DownloadRequest("moved/c-GGUF", client.details("moved/c-GGUF").models[0])
+    first = DownloadQueue(client, library, tmp_path / "q.json", max_at_once=0)
+    first.start()
+    ids = [first.add(moved), first.add(request(client, "one"))]
+    first.close()
+    (tmp_path / "larger disk").mkdir()
+    library.folder.mkdir(exist_ok=True)
+    (library.folder / "moved").symlink_to(tmp_path / "larger disk")
+    again = DownloadQueue(client, library, tmp_path / "q.json", retry_policy=FAST)
+    again.start()
+    wait_for(is_at(again, ids[1], DownloadStatus.DONE))
+    assert state(again, ids[0]).status is DownloadStatus.FAILED
+    assert "outside the library folder" in state(again, ids[0]).message
+    again.cancel(ids[0])
+    again.close()
+    assert not list((tmp_path / "larger disk").iterdir())
+
+
+def test_what_nobody_foresaw_fails_one_download_and_frees_its_place(
+    client: HubClient, library: Library, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ordinary = client.locate
+
+    def odd(repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
+        if path == "one.gguf":
+            raise RuntimeError("https://store.example/file?signature=secret")
+        return ordinary(repo_id, path, revision)
+
+    monkeypatch.setattr(client, "locate", odd)
+    downloads = DownloadQueue(client, library, max_at_once=1, retry_policy=FAST)
+    downloads.start()
+    one, two = (downloads.add(request(client, name)) for name in ("one", "two"))
+    wait_for(is_at(downloads, two, DownloadStatus.DONE))
+    assert state(downloads, one).status is DownloadStatus.FAILED
+    assert "(RuntimeError)" in state(downloads, one).message
+    assert "secret" not in caplog.text
+    downloads.close()
 
 
 @pytest.mark.parametrize(
