@@ -62,7 +62,8 @@ def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:
     num_layers, (heads, usual, shorter) = num_cached_layers(header), _heads(header)
     key_type, value_type = CACHE_TYPES[setup.cache_type_k], CACHE_TYPES[setup.cache_type_v]
     latent = _is_latent(header)
-    recurrent, sliding = _recurrent_layers(header, num_layers), _sliding_layers(header, num_layers)
+    recurrent, pattern = _recurrent_layers(header, num_layers), header.arch_value("attention.sliding_window_pattern")
+    sliding = per_layer(pattern if isinstance(pattern, tuple) else 0, num_layers)
     num_states = (1 + _num_snapshots(header)) * setup.num_answers
     borrowing = num_layers - first(header.arch_value("attention.shared_kv_layers"))
     sizes = []
@@ -167,12 +168,6 @@ def _recurrent_layers(header: GgufHeader, num_layers: int) -> list[bool]:
         return [True] * num_layers
     interval = first(header.arch_value("full_attention_interval")) or _ATTENTION_INTERVAL
     return [(i + 1) % interval != 0 for i in range(num_layers)]
-
-
-def _sliding_layers(header: GgufHeader, num_layers: int) -> list[bool]:
-    pattern = header.arch_value("attention.sliding_window_pattern")
-    listed = isinstance(pattern, tuple)
-    return [bool(flag) for flag in per_layer(pattern, num_layers)] if listed else [False] * num_layers
 
 
 def _state_bytes(header: GgufHeader) -> int:

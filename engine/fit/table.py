@@ -66,10 +66,6 @@ class ModelPlan:
     spread: DeviceSplit = ONE_DEVICE
     side: GgufHeader | None = None
 
-    @property
-    def has_experts(self) -> bool:
-        return first(self.header.arch_value("expert_count")) > 0
-
     def with_experts_on_cpu(self, num_layers: int) -> ModelPlan:
         """The plan with the experts of the first ``num_layers`` layers in main memory."""
         if not num_layers:
@@ -171,7 +167,7 @@ def experts_to_leave(pair: PairPlan, free: FreeMemory) -> int:
 
     Returns the number of all layers even if that is not enough.
     """
-    if not pair.target.has_experts or not pair.target.gpu_layers:
+    if not first(pair.target.header.arch_value("expert_count")) or not pair.target.gpu_layers:
         return 0
     devices = tuple((name, round(_USABLE * num_bytes)) for name, num_bytes in free.devices)
     free = replace(free, gpu_bytes=round(_USABLE * free.gpu_bytes), devices=devices)

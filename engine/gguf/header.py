@@ -110,27 +110,18 @@ def read_header(path: Path) -> GgufHeader:
         ModelNotFoundError: no such file, or not readable.
         ModelHeaderError: not a GGUF file, damaged, or of an unsupported kind.
     """
-    identity = _settled_identity(path)
-    return _parse_file(path) if identity is None else _parse_settled_file(path, identity)
-
-
-def _settled_identity(path: Path) -> tuple[int, ...] | None:
-    """Device, inode, size and times of a file; None if it is so recent that a change might not alter them."""
     try:
         facts = path.stat()
     except (OSError, ValueError):  # opening the file reports the error
-        return None
-    if time.time() - max(facts.st_mtime, facts.st_ctime) < MIN_FILE_AGE_S:
-        return None
-    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+        return _parse_file.__wrapped__(path, ())
+    identity = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)
+    # A change of a file that is so recent might not alter its times.
+    is_settled = time.time() - max(facts.st_mtime, facts.st_ctime) >= MIN_FILE_AGE_S
+    return _parse_file(path, identity) if is_settled else _parse_file.__wrapped__(path, identity)
 
 
 @lru_cache(maxsize=8)
-def _parse_settled_file(path: Path, _identity: tuple[int, ...]) -> GgufHeader:
-    return _parse_file(path)
-
-
-def _parse_file(path: Path) -> GgufHeader:
+def _parse_file(path: Path, _identity: tuple[int, ...]) -> GgufHeader:
     with open_for_reading(path) as (read_at, file_size):
         return parse_header(read_at, file_size)
 

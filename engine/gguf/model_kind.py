@@ -66,18 +66,20 @@ def check_writes_text(header: GgufHeader, name: str) -> None:
     Raises:
         ModelFileError: not a text model; the message says what the file is.
     """
-    reason = _TYPES.get(str(header.metadata.get("general.type"))) or _OTHER_KINDS.get(header.architecture)
-    if reason is None and head_method(header):
+    kind, is_head = str(header.metadata.get("general.type")), bool(head_method(header))
+    reason = _TYPES.get(kind) or _OTHER_KINDS.get(header.architecture)
+    if reason is None and is_head:
         reason = i18n("the next-token heads (MTP) of another model")
-    if reason is None and _is_encoder(header):
+    # A pooling type means that a model of a text architecture was trained for embeddings.
+    pools = header.arch_value("pooling_type") not in (None, 0)
+    is_encoder = header.architecture in _ENCODERS or pools or header.arch_value("attention.causal") is False
+    if reason is None and is_encoder:
         reason = i18n(
             "a text encoder ({architecture}): it turns texts into numbers, for searching",
             architecture=header.architecture,
         )
     if reason is not None:
-        advice = _PROJECTOR_ADVICE if str(header.metadata.get("general.type")) == "mmproj" else _ADVICE
-        if head_method(header):
-            advice = _HEAD_ADVICE
+        advice = _HEAD_ADVICE if is_head else _PROJECTOR_ADVICE if kind == "mmproj" else _ADVICE
         raise ModelFileError(i18n("{name} is {reason}, and does not write text.", name=name, reason=reason), advice)
 
 
@@ -130,9 +132,3 @@ def is_own_projector(projector: str, name: str, siblings: Iterable[str]) -> bool
 
 def _words(name: str) -> set[str]:
     return {word for word in _WORD.findall(name.removesuffix(".gguf")) if word not in _GENERIC_NAME_WORDS}
-
-
-def _is_encoder(header: GgufHeader) -> bool:
-    # A pooling type means that a model of a text architecture was trained for embeddings.
-    pools = header.arch_value("pooling_type") not in (None, 0)
-    return header.architecture in _ENCODERS or pools or header.arch_value("attention.causal") is False

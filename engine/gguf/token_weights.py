@@ -35,11 +35,8 @@ class TokenWeights:
     @property
     def cost_bytes(self) -> float:
         """Equivalent number of bytes of the cheapest kind."""
-        return sum(number * relative_cost(kind) for kind, number in self.bytes_by_kind.items())
-
-
-def relative_cost(kind: str) -> float:
-    return 1.0 if kind in _CHEAP else RELATIVE_COST.get(kind, OTHER_COST)
+        costs = {**dict.fromkeys(_CHEAP, 1.0), **RELATIVE_COST}
+        return sum(number * costs.get(kind, OTHER_COST) for kind, number in self.bytes_by_kind.items())
 
 
 def token_weights(header: GgufHeader, all_bytes: int | None = None) -> TokenWeights:

@@ -105,14 +105,14 @@ def summary_of(entry: object) -> RepoSummary | None:
         repo_id = check_repo_id(_text(entry.get("id")) or _text(entry.get("modelId")))
     except UnsafeNameError:
         return None
-    tags = _texts(entry.get("tags"))
+    tags, gated = _texts(entry.get("tags")), entry.get("gated")
     gguf = _table(entry.get("gguf"))
     names = [file.path for file in _files(entry.get("siblings")) if is_gguf(file.path)]
     return RepoSummary(
         repo_id=repo_id,
         downloads=_count(entry.get("downloads")),
         updated=moment_of(_text(entry.get("lastModified"))),
-        gated=_gated(entry.get("gated")),
+        gated=Gated.MANUAL if gated is True else next((each for each in Gated if each == gated), Gated.NO),
         licence=_licence(entry, tags),
         architecture=_text(gguf.get("architecture")),
         num_parameters=_count(gguf.get("total")) or None,
@@ -177,12 +177,6 @@ def _count(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MAX_COUNT:  # excludes NaN
         return None
     return int(value) if value == int(value) else None
-
-
-def _gated(value: object) -> Gated:
-    if value is True:
-        return Gated.MANUAL
-    return next((gated for gated in Gated if gated == value), Gated.NO)
 
 
 def _licence(entry: dict[str, Any], tags: list[str]) -> str:

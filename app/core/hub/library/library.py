@@ -9,7 +9,7 @@ import json
 import logging
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import chain, count, islice
@@ -97,7 +97,8 @@ class Library:
         models = self.models()
         ways: tuple[Callable[[LibraryModel], bool], ...] = (
             lambda model: model.name == name,
-            lambda model: name in self._other_names(model),
+            lambda model: name in (model.path.name, str(model.path)),
+            lambda model: name in (f"{model.repo_id}/{model.path.name}", f"{model.repo_id}/{model.name}"),
             lambda model: name == f"{model.repo_id}/{model_name(model.path.name)}",  # before the library renamed it
             lambda model: model.name.lower() == name.lower().removesuffix(".gguf"),
             lambda model: _title(model).lower() == name.lower(),
@@ -199,9 +200,12 @@ class Library:
 
         Searches the Hugging Face cache and the folders of LM Studio, Jan, llama.cpp and Ollama.
         """
-        skipped: list[SkippedModel] = []
-        offers = self.without_known(self._offers_of_programs(skipped))
-        return offers, tuple(skipped)
+        places, stores = known_places(os.environ, Path.home()), ollama.stores(os.environ, Path.home())
+        found = [model for store in stores for model in ollama.models_in(store)]
+        offers = [model for model in found if isinstance(model, Offer)]
+        others = (offer for program, folder in places for offer in offers_in(program, folder))
+        skipped = tuple(model for model in found if isinstance(model, SkippedModel))
+        return self.without_known(chain(others, offers)), skipped
 
     def without_known(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
         """The offers that the library lacks, each file once."""
@@ -214,17 +218,6 @@ class Library:
         return tuple(found.values())
 
     # ---- inside --------------------------------------------------------------------------------------------------
-
-    @staticmethod
-    def _offers_of_programs(skipped: list[SkippedModel]) -> Iterator[Offer]:
-        for program, folder in known_places(os.environ, Path.home()):
-            yield from offers_in(program, folder)
-        for store in ollama.stores(os.environ, Path.home()):
-            for model in ollama.models_in(store):
-                if isinstance(model, Offer):
-                    yield model
-                else:
-                    skipped.append(model)
 
     def _read(self) -> Index | None:
         """The index on the disk; None if the file is missing or invalid."""
@@ -314,12 +307,6 @@ class Library:
     def _add(self, model: LibraryModel) -> LibraryModel:
         index = self._change(lambda now: _with_new(now, [replace(model, added=datetime.now(UTC))]))
         return next(one for one in index.values() if one.files == model.files)
-
-    def _other_names(self, model: LibraryModel) -> set[str]:
-        names = {model.path.name, str(model.path)}
-        if model.repo_id:
-            names |= {f"{model.repo_id}/{model.path.name}", f"{model.repo_id}/{model.name}"}
-        return names
 
     def _strays(self, index: Index) -> list[LibraryModel]:
         """Complete models in the folder that the index lacks: the user put them there, or the index was lost."""

@@ -103,7 +103,12 @@ def check_vocabularies(
     """
     with tempfile.TemporaryDirectory(prefix="paceline-") as name:
         folder = Path(name)
-        stubs = [_stub(model, folder / str(number)) for number, model in enumerate((target, *drafts))]
+        stubs = []
+        for number, model in enumerate((target, *drafts)):
+            (folder / str(number)).mkdir()
+            # The stub has the model's name as far as possible, since error messages contain it.
+            path = folder / str(number) / f"{_UNSAFE.sub('_', model.name)[:80]}.gguf"
+            stubs.append(write_stub(model.header, model.read_at, path))
         return judge_pairs(stubs[0], stubs[1:], should_stop)
 
 
@@ -131,9 +136,3 @@ def free_memory_at(models_folder: Path, devices: Sequence[Device] = ()) -> FreeM
 def _model_plan(model: KnownModel, setup: CacheSetup, gpu_layers: int, spread: DeviceSplit) -> ModelPlan:
     download_bytes = 0 if model.path is not None else model.size_bytes
     return ModelPlan(model.header, setup, gpu_layers, model.weights_bytes, download_bytes, spread)
-
-
-def _stub(model: KnownModel, folder: Path) -> Path:
-    """Write a stub file. It has the model's name as far as possible, since error messages contain it."""
-    folder.mkdir()
-    return write_stub(model.header, model.read_at, folder / f"{_UNSAFE.sub('_', model.name)[:80]}.gguf")
