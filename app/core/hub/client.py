@@ -259,6 +259,9 @@ class Connections:
             yield answer
         finally:
             answer.close()
+            stream = answer.extensions.get("network_stream")
+            if self._is_closed and stream is not None:  # closed while this connection was made: nothing else closes it
+                stream.close()
 
     def close(self) -> None:
         """Close the client. Later calls fail, since they would open connections that are never closed."""

@@ -159,6 +159,8 @@ def _read_located(
     """Request the first bytes of a file, and close the connection at the end of the header."""
     num_parts, size = len(model.files), location.size_bytes
     for attempt in range(_ATTEMPTS):
+        if should_stop():
+            raise CancelledReadError("Reading the header was cancelled.")
         try:
             with client.open(location, 0, min(MAX_FETCHED_BYTES, size)) as stream:
                 read_at = RemotePrefix(stream.chunks(), size, should_stop).read_at
