@@ -1,7 +1,7 @@
 """Runs one answer of a remote server and yields the same events as the local engine: text, counters, end.
 
 Servers report proposed and accepted tokens in their own formats: llama-server in ``timings``, SGLang in
-``sglext.spec_tokens_details`` (requested by ``return_spec_tokens_details``) and in ``meta_info``, vLLM from 0.32 with
+``sglext.spec_tokens_details`` (requested by ``return_spec_tokens_details``), vLLM from 0.32 with
 ``--per-request-spec-decode-metrics summary`` in ``metrics.speculative_decoding`` beside the usage.
 """
 
@@ -339,19 +339,11 @@ def draft_counters_in(event: Mapping[str, Any]) -> DraftCounters | None:
     reported = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
     if isinstance(reported, dict):
         return _of_vllm(reported)
-    choices = event.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    found: list[Mapping[str, Any]] = []
-    for holder in (event, choice):
-        extra = holder.get("sglext")
-        places = [holder.get("meta_info"), extra.get("spec_tokens_details") if isinstance(extra, dict) else None]
-        first = [place[0] if isinstance(place, list) and place else place for place in places]
-        found += [place for place in first if isinstance(place, dict)]
-    for details in found:
-        if "spec_verify_ct" in details:
-            proposed = count(details.get("spec_num_proposed_drafts", details.get("spec_draft_token_num")))
-            accepted = count(details.get("spec_num_correct_drafts", details.get("spec_accept_token_num")))
-            return DraftCounters(proposed, accepted, count(details["spec_verify_ct"]))
+    extra = event.get("sglext")
+    details = extra.get("spec_tokens_details") if isinstance(extra, dict) else None
+    if isinstance(details, dict) and "spec_verify_ct" in details:
+        proposed, accepted = (count(details.get(f"spec_num_{name}_drafts")) for name in ("proposed", "correct"))
+        return DraftCounters(proposed, accepted, count(details["spec_verify_ct"]))
     return None
 
 

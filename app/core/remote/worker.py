@@ -14,7 +14,7 @@ from app.core.domain.engines import KIND_NAMES, RemoteModel, ServerRecord, split
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.detection import ReasoningMode, reasoning_modes
-from app.core.remote.errors import ContextExceededError, ModelNotOfferedError, RemoteError
+from app.core.remote.errors import ModelNotOfferedError, RemoteError
 from app.core.remote.fitting import FittingAnswer
 from app.core.remote.server_list import RemoteServerList
 from engine.errors import LoadCancelledError, PacelineError
@@ -126,8 +126,6 @@ class RemoteWorker:
         while (queued := self._queue.take()) is not None:
             try:
                 self._execute(queued)
-            except ContextExceededError as error:
-                queued.on_event(EngineFailed(error.problem, queued.number, error.num_tokens))
             except PacelineError as error:
                 was_cancelled = isinstance(error, LoadCancelledError)
                 queued.on_event(EngineFailed(error.problem, queued.number, was_cancelled=was_cancelled))
