@@ -217,7 +217,7 @@ def _serve(
     scheduler = Scheduler(engine, models, Metrics(), max_waiting=options.queue)
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
     log_line = notify if options.log_requests else None
-    app = make_application(scheduler, key, hosts, strict=options.strict, embedder=embedder, log_line=log_line)
+    app = make_application(scheduler, key, hosts, embedder=embedder, log_line=log_line)
     with ended_by_signals(), _unload_when_idle(engine, scheduler, options.idle_unload):
         try:
             model = models.current()

@@ -142,7 +142,7 @@ def _result(fields: Fields, source: PictureSource | None) -> Message:
 def _tool(fields: Fields) -> Json | None:
     """Convert a tool to a function; None for a tool that runs at Anthropic."""
     if (kind := fields.text("type") or "custom") != "custom":
-        warn(fields.path("type"), f"`{fields.param}` is left out: tools of the type {kind[:40]} run at Anthropic.")
+        warn(f"`{fields.param}` is left out: tools of the type {kind[:40]} run at Anthropic.")
         return None
     function: Json = {"name": fields.required("name"), "parameters": fields.pop("input_schema")}
     function["description"] = fields.text("description")
@@ -189,7 +189,7 @@ def _thinking(given: Fields | None, model: ServedModel) -> Json:
         return {}
     names = [option.name for option in model.ready.target.thinking]
     if names and "off" not in names:
-        warn("thinking", "`thinking` has no effect: this model always thinks.")
+        warn("`thinking` has no effect: this model always thinks.")
         return {}
     return {"reasoning_effort": "none"}
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
 from app.core.server.fields import (
     MAX_BODY_BYTES,
     MAX_BYTES_WITH_PICTURES,
-    current_warnings,
-    ignoring_unknown_fields,
     read_object,
 )
 from app.core.server.library import ModelSwitch, file_of, model_not_found_error
@@ -58,9 +55,7 @@ from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
 MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
-log = logging.getLogger(__name__)
 Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, AnswerBuilder]]
-MAX_WARNINGS_LOGGED = 1000  # maximum number of different logged warnings
 LOAD_WAIT_S = 300.0  # time limit for loading the model that a request names, including the wait for earlier requests
 
 
@@ -105,16 +100,14 @@ def make_application(
     key: str,
     hosts: AllowedHosts,
     *,
-    strict: bool = False,
     embedder: EmbeddingSource | None = None,
     log_line: Callable[[str], None] | None = None,
 ) -> ASGIApp:
     """Make the ASGI application; `AccessControl` checks every request first.
 
-    ``strict``: unknown fields and model names are errors. ``embedder`` None: no embeddings. ``log_line`` gets a line
-    for each finished request.
+    ``embedder`` None: no embeddings. ``log_line`` gets a line for each finished request.
     """
-    endpoints = Endpoints(scheduler, embedder, strict=strict)
+    endpoints = Endpoints(scheduler, embedder)
     got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
     routes = [
         Route(own, endpoint, methods=[method])
@@ -134,11 +127,9 @@ def make_application(
 
 
 class Endpoints:
-    def __init__(self, scheduler: Scheduler, embedder: EmbeddingSource | None, *, strict: bool) -> None:
+    def __init__(self, scheduler: Scheduler, embedder: EmbeddingSource | None) -> None:
         self._models, self._scheduler = scheduler.models, scheduler
         self._embedder = embedder
-        self._is_strict = strict
-        self._warned: set[str] = set()  # warnings that were already logged
         self._paths: dict[str, str] = {}  # files of models that are not loaded, by name
         self._unloaded: ServedModel | None = None  # the current model if a request unloaded it; else None
 
@@ -204,9 +195,7 @@ class Endpoints:
             model = await asyncio.to_thread(embedder.model)
         except EngineError as error:
             raise api_error(error, "model") from error
-        with self._reading():
-            asked, build = dialect(body, model)
-            self._report(current_warnings())
+        asked, build = dialect(body, model)
         return await self._run_call(request, "", EmbeddingCall(asked, embedder, build))
 
     async def api_version(self, _request: Request) -> Response:
@@ -259,10 +248,7 @@ class Endpoints:
         """Queue a request whose result the session computes, and answer with the result."""
         body = await read_object(request)
         model = await self._named(body.get("model"))
-        with self._reading():
-            call = read(body, model)
-            self._report(current_warnings())
-        return await self._run_call(request, model.ready.target.path, call, model.name)
+        return await self._run_call(request, model.ready.target.path, read(body, model), model.name)
 
     async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Response:
         """Queue ``call`` as a request, and answer with its result."""
@@ -280,16 +266,6 @@ class Endpoints:
         assert isinstance(reply, SessionReply)  # noqa: S101  (nothing else comes)
         return JSONResponse(reply.value)
 
-    def _reading(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if self._is_strict else ignoring_unknown_fields()
-
-    def _report(self, warnings: Iterable[str]) -> None:
-        """Log each warning once."""
-        for warning in warnings:
-            if warning not in self._warned and len(self._warned) < MAX_WARNINGS_LOGGED:
-                self._warned.add(warning)
-                log.info("a request: %s", warning)
-
     async def _body(self, request: Request) -> dict[str, object]:
         return await read_object(
             request, MAX_BYTES_WITH_PICTURES if self._models.current().picture_source else MAX_BODY_BYTES
@@ -297,13 +273,9 @@ class Endpoints:
 
     async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, AnswerBuilder, ServedModel]:
         model = await self._named(body.get("model"))
-        with self._reading():
-            if model.picture_source is None:
-                asked, builder = read(body, model)
-            else:  # on a thread: decoding pictures takes time
-                asked, builder = await asyncio.to_thread(read, body, model)
-        self._report(asked.warnings)
-        return asked, builder, model
+        if model.picture_source is None:
+            return *read(body, model), model
+        return *await asyncio.to_thread(read, body, model), model  # on a thread: decoding pictures takes time
 
     async def _answer(self, request: Request, read: Read, body: dict[str, object] | None = None) -> Response:
         """Answer a request. ``body``: if it was already read."""
@@ -345,8 +317,6 @@ class Endpoints:
         try:
             target = await asyncio.to_thread(self._models.find, name)
         except ApiError:
-            if self._is_strict:
-                raise
             return model
         events, post = events_across_threads()
         job = ServerJob(None, post, target)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, ignores_unknown_fields, invalid, missing, warn
+from app.core.server.fields import Fields, check_text, invalid, missing, warn
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, schema_grammar
 from engine.grammar.tool_calls import calls_grammar
@@ -86,16 +86,16 @@ def _response_format(given: Fields | None) -> str:
 
 
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
-    """The grammar of a schema. Keywords that are not enforced are reported, or refused in strict mode."""
+    """The grammar of a schema. Keywords that are not enforced are reported, or refused if ``strict``."""
     try:
-        return _grammar_text(schema_grammar(schema, strict=strict or not ignores_unknown_fields()), param)
+        return _grammar_text(schema_grammar(schema, strict=strict))
     except GrammarError as error:
         raise invalid(param, f"{error.message} {error.advice}") from error
 
 
-def _grammar_text(grammar: Grammar, param: str) -> str:
+def _grammar_text(grammar: Grammar) -> str:
     for warning in grammar.warnings:
-        warn(param, warning)
+        warn(warning)
     return grammar.text
 
 
@@ -123,27 +123,19 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
         raise ApiError(
             400, message, param="grammar" if form.is_from_client else "response_format", code="unsupported_value"
         )
-    called = [
-        {**one, "strict": name in strict or not ignores_unknown_fields()}
-        for name, one in functions.items()
-        if not wanted or name in wanted
-    ]
+    called = [{**one, "strict": name in strict} for name, one in functions.items() if not wanted or name in wanted]
     is_many, otherwise = many and not isinstance(choice, dict), "" if wanted else form.grammar
     try:
-        grammar = _grammar_text(calls_grammar(tool_format, called, many=is_many, otherwise=otherwise), "tools")
+        grammar = _grammar_text(calls_grammar(tool_format, called, many=is_many, otherwise=otherwise))
     except GrammarError as error:
         raise invalid("tools", f"{error.message} {error.advice}") from error
     return replace(use, grammar=grammar)
 
 
 def _describe_tools(functions: Mapping[str, Function], model: ModelInfo) -> str:
-    """The description of the tools in words, for a chat template without tool support.
-
-    Raises:
-        ApiError: in strict mode.
-    """
+    """The description of the tools in words, for a chat template without tool support."""
     reason = model.tool_refusal or "its chat template does not support tools"
-    warn("tools", f"The system prompt describes `tools` as text: {reason}.")
+    warn(f"The system prompt describes `tools` as text: {reason}.")
     return "\n".join([_GENERIC_SCHEMA, *(json.dumps(function, ensure_ascii=False) for function in functions.values())])
 
 
@@ -157,7 +149,7 @@ def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:
         kind = tool.text("type")
         if kind not in (None, "function"):
             message = f"`{tool.param}` is left out: this server knows tools of the type `function`, not `{kind}`."
-            warn(tool.path("type"), message[:200])
+            warn(message[:200])
             continue
         function = tool.nested("function") or Fields({}, tool.path("function"))
         tool.ignore("cache_control")  # a hint for hosted models
@@ -168,7 +160,7 @@ def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:
             strict.add(name)
         function.check_unknown()
         if name in functions:
-            warn("tools", f"Two of `tools` are called `{name}`: the first one counts.")
+            warn(f"Two of `tools` are called `{name}`: the first one counts.")
             continue
         about = {} if description is None else {"description": description}
         needed = {"type": "object", "properties": {}, **(parameters.remaining() if parameters else {})}  # by templates

@@ -239,8 +239,7 @@ def _fields(body: Json, model: EmbeddingModel) -> Fields:
     fields = Fields(body)
     fields.ignore(*_WITHOUT_EFFECT)
     if fields.text("model") not in (None, model.name):
-        message = f"There is no such embedding model here; this server has `{model.name}`."
-        warn("model", message, status=404, code="model_not_found")
+        warn(f"There is no such embedding model here; this server has `{model.name}`.")
     return fields
 
 

@@ -1,6 +1,6 @@
 """Reads the JSON object of a request, limited in bytes, time and depth, and checks the types of its fields.
 
-Unknown fields are reported, or refused in strict mode.
+Unknown fields are reported as warnings of the answer.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
@@ -32,8 +31,8 @@ _TYPE_NAMES: tuple[tuple[type, str], ...] = (
     (list, "an array"),
     (dict, "an object"),
 )
-# Warnings for the client of the current request; None in strict mode.
-_warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
+# Warnings for the client of the current request.
+_warnings: ContextVar[list[str]] = ContextVar("warnings")
 
 
 # ---- the body -------------------------------------------------------------------------------------------------------
@@ -42,11 +41,12 @@ _warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
 async def read_object(
     request: Request, max_bytes: int = MAX_BODY_BYTES, timeout_s: float = BODY_TIMEOUT_S
 ) -> dict[str, object]:
-    """Read the JSON object of a request.
+    """Read the JSON object of a request, which has no warnings yet.
 
     Raises:
         ApiError: 413 if it is too large, 408 if it is too slow, 400 if it is no JSON object.
     """
+    clear_warnings()
     announced, raw = request.headers.get("content-length", ""), bytearray()
     too_large = ApiError(413, f"The body has more than {max_bytes:,} bytes.", headers={"Connection": "close"})
     if announced.isdecimal() and int(announced) > max_bytes:
@@ -110,36 +110,20 @@ def _refuse_constant(name: str) -> NoReturn:
 # ---- warnings and errors --------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def ignoring_unknown_fields() -> Iterator[None]:
-    """Within the context, report unsupported fields as warnings instead of refusing the request."""
-    token = _warnings.set([])
-    try:
-        yield
-    finally:
-        _warnings.reset(token)
+def clear_warnings() -> None:
+    """Begin a request. Each request has a context of its own, in which the server runs its task."""
+    _warnings.set([])
 
 
-def ignores_unknown_fields() -> bool:
-    """True if unsupported fields are reported instead of refused."""
-    return _warnings.get() is not None
-
-
-def warn(param: str, message: str, *, status: int = 400, code: str = "unsupported_parameter") -> None:
-    """Report an unsupported field to the client.
-
-    Raises:
-        ApiError: in strict mode.
-    """
+def warn(message: str) -> None:
+    """Report an unsupported field to the client."""
     warnings = _warnings.get()
-    if warnings is None:
-        raise ApiError(status, message, param=param, code=code)
     if message not in warnings and len(warnings) < MAX_WARNINGS:
         warnings.append(message)
 
 
 def current_warnings() -> tuple[str, ...]:
-    return tuple(_warnings.get() or ())
+    return tuple(_warnings.get())
 
 
 def warnings_field() -> dict[str, object]:
@@ -311,18 +295,7 @@ class Fields:
             if value is not None and not _is_one_of(value, values):
                 raise unsupported(self.path(name))
 
-    def pop_neutral(self, neutral: Mapping[str, Iterable[object]]) -> None:
-        """Take fields that have one of their ``neutral`` values; other fields stay."""
-        for name, values in neutral.items():
-            if _is_one_of(self._remaining.get(name), values):
-                self.pop(name)
-
     def check_unknown(self) -> None:
-        """Report the remaining fields.
-
-        Raises:
-            ApiError: fields remain, in strict mode.
-        """
+        """Report the remaining fields."""
         for name in self.remaining():
-            shown = self.path(name[:100])
-            warn(shown, f"`{shown}` is not a field that this server knows.", code="unknown_parameter")
+            warn(f"`{self.path(name[:100])}` is not a field that this server knows.")

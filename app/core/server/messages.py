@@ -15,7 +15,6 @@ from app.core.server.fields import (
     Fields,
     as_fields,
     check_text,
-    ignores_unknown_fields,
     invalid,
     missing,
     warn,
@@ -62,11 +61,7 @@ def read_messages(fields: Fields, source: PictureSource | None = None) -> tuple[
 
 
 def complete_messages(messages: tuple[Message, ...], system: str, tool_text: str = "") -> tuple[Message, ...]:
-    """Add what a prompt needs. ``system`` precedes messages without a system prompt; ``tool_text`` is appended to it.
-
-    Raises:
-        ApiError: there are too many pictures, in strict mode.
-    """
+    """Add ``system`` before messages without a system prompt, and append ``tool_text`` to it."""
     messages = _with_latest_pictures(_with_names_of_tools(messages))
     if system and all(message.role != "system" for message in messages):
         messages = (Message("system", system), *messages)
@@ -120,7 +115,7 @@ def text_of_part(value: object, param: str) -> str:
     gets the text of a document or a search result below a line with its name.
 
     Raises:
-        ApiError: the part is no object; in strict mode, no text.
+        ApiError: the part is no object, or has no type.
     """
     fields = as_fields(param, value)
     assert isinstance(value, dict)  # noqa: S101  (checked by `as_fields`)
@@ -129,11 +124,11 @@ def text_of_part(value: object, param: str) -> str:
         fields.ignore("type", *_IGNORED_IN_TEXT)
         text, refusal = fields.text("text"), fields.text("refusal")
         fields.check_unknown()
-        if kind is None or (text is None and refusal is None and not ignores_unknown_fields()):
-            raise missing(f"{param}.text" if kind else f"{param}.type")
+        if kind is None:
+            raise missing(f"{param}.type")
         return text or refusal or ""
     shown = check_text(f"{param}.type", kind)[:40]
-    warn(f"{param}.type", f"Parts of the type `{shown}` are not read here: the model gets the words that are in them.")
+    warn(f"Parts of the type `{shown}` are not read here: the model gets the words that are in them.")
     name = next((one for key in _NAME_FIELDS if isinstance(one := _field_of_part(value, key), str)), "")
     return "\n".join(filter(None, (f"[{shown} {name[:200]}".rstrip() + "]", _part_texts(value))))
 
@@ -178,7 +173,7 @@ def _picture(part: dict[str, object], param: str, role: str, source: PictureSour
     else:
         url, at = _url_of(Fields(part, param))
         return source.read_or_describe(url, at) if url else text_of_part(part, param)
-    warn(f"{param}.type", f"A part {message}. The model gets a line in its place.")
+    warn(f"A part {message}. The model gets a line in its place.")
     return line
 
 
@@ -227,9 +222,7 @@ def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> 
     is_silent = content is None and (is_tool or role == "assistant")  # agents store an empty answer as null
     text, pictures = (refusal, ()) if is_silent else read_content(content, fields.path("content"), _ROLES[role], source)
     if fields.pop("name") is not None:
-        at = fields.path("name")
-        warn(at, f"`{at}` has no effect: chat templates know roles only.")
-    fields.pop_neutral({"tool_calls": ([],)})
+        warn(f"`{fields.path('name')}` has no effect: chat templates know roles only.")
     fields.check_unknown()
     return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id or "", name=name or "", pictures=pictures)
 
@@ -253,16 +246,12 @@ def _call(fields: Fields) -> ToolCall:
 
 
 def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Keep the latest pictures, up to the limit of a prompt: an agent that watches a screen would be blocked otherwise.
-
-    Raises:
-        ApiError: there are more, in strict mode.
-    """
+    """Keep the latest pictures, up to the limit of a prompt; an error would block an agent that watches a screen."""
     left, kept = MAX_PICTURES, list[Message]()
     for message in reversed(messages):
         over, left = max(0, len(message.pictures) - left), max(0, left - len(message.pictures))
         if over:
-            warn("messages", f"The model sees the last {MAX_PICTURES} pictures of a request, and no earlier ones.")
+            warn(f"The model sees the last {MAX_PICTURES} pictures of a request, and no earlier ones.")
         kept.append(replace(message, pictures=message.pictures[over:]) if over else message)
     return tuple(reversed(kept))
 

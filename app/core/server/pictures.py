@@ -57,14 +57,14 @@ class PictureSource:
         """Read the picture of a URL, or return a line of text if it is unreadable and was in an earlier request.
 
         Raises:
-            ApiError: 400: the picture is new, or the server is strict.
+            ApiError: 400: the picture is new.
         """
         try:
             return self.read(url, param)
         except ApiError as error:
             if self.is_new:
                 raise
-            warn(param, f"{error.message} The model gets a line in its place.", code=_INVALID)
+            warn(f"{error.message} The model gets a line in its place.")
             return "[a picture that cannot be read]"
 
     def _file(self, url: str, param: str) -> Path:

@@ -72,21 +72,6 @@ _SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "functions": ([],),  # older name of tools
     "function_call": ("none", "auto"),
 }
-# Fields that are ignored with these values; other values count as unknown fields.
-_IGNORED_VALUES: dict[str, tuple[object, ...]] = {
-    "typical_p": (1,),
-    "top_a": (0,),
-    "tfs_z": (1,),
-    "mirostat": (0,),
-    "dry_multiplier": (0,),
-    "xtc_probability": (0,),
-    "dynatemp_range": (0,),
-    "service_tier": ("auto", "default"),
-    "store": (False,),
-    "verbosity": ("medium",),
-    "truncation": ("auto", "disabled"),
-    "add_generation_prompt": (True, False),  # vLLM's
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +141,7 @@ def parse_request(
     ``messages``: of a chat, if another API's parser has read them. ``may_be_empty`` allows an empty prompt.
 
     Raises:
-        ApiError: 400, with the name of the wrong field; 404 for another model.
+        ApiError: 400, with the name of the wrong field.
     """
     fields = Fields(body)
     check_name(fields, model)
@@ -182,10 +167,10 @@ def parse_request(
     stream = fields.boolean("stream")
     include_usage = _include_usage(fields.nested("stream_options"), stream=stream)
     number = _num_choices(fields, len(prompts))
-    if fields.boolean("continue_final_message") and fields.boolean("add_generation_prompt"):
+    continues, adds_prompt = (fields.boolean(name) for name in ("continue_final_message", "add_generation_prompt"))
+    if continues and adds_prompt:
         raise invalid("add_generation_prompt", "Set either this or `continue_final_message`.")
     fields.refuse_unless(_SUPPORTED_VALUES)
-    fields.pop_neutral(_IGNORED_VALUES)
     fields.check_unknown()
     first, *more = [_with_choice_number(one, index) for one in prompts for index in range(number)]
     return CompletionRequest(
@@ -254,14 +239,9 @@ def _with_passages(messages: tuple[Message, ...], project: str, model: ServedMod
 
 
 def check_name(fields: Fields, model: ServedModel) -> None:
-    """Read `model`; an unknown name is reported.
-
-    Raises:
-        ApiError: 404 in strict mode.
-    """
+    """Read `model`; an unknown name is reported."""
     if fields.text("model") not in (None, model.name):
-        message = f"There is no such model here; this server has `{model.name}`."
-        warn("model", message, status=404, code="model_not_found")
+        warn(f"There is no such model here; this server has `{model.name}`.")
 
 
 def _texts(
@@ -315,7 +295,7 @@ def _with_grammar(request: ChatRequest, grammar: str) -> ChatRequest:
         return request
     for name, is_set in (("min_tokens", request.min_tokens), ("ignore_eos", request.ignore_eos)):
         if is_set:
-            warn(name, f"`{name}` is for answers without a schema or grammar, which end by themselves.")
+            warn(f"`{name}` is for answers without a schema or grammar, which end by themselves.")
     return replace(request, grammar=grammar, min_tokens=0, ignore_eos=False)
 
 
@@ -334,7 +314,7 @@ def _thinking(fields: Fields, model: ServedModel) -> str:
         message = f"`reasoning_effort` cannot be {effort[:40]}: this model takes {', '.join(names or _EFFORTS)}."
         raise unsupported("reasoning_effort", message)
     if effort != "none" or target.reasoning_start_tag:
-        warn("reasoning_effort", "`reasoning_effort` has no effect: this model has no reasoning modes.")
+        warn("`reasoning_effort` has no effect: this model has no reasoning modes.")
     return ""
 
 
@@ -483,7 +463,7 @@ def _include_usage(options: Fields | None, *, stream: bool) -> bool:
     if options is None:
         return False
     if not stream:
-        warn("stream_options", "`stream_options` is for answers that are streamed.")
+        warn("`stream_options` is for answers that are streamed.")
     include_usage = options.boolean("include_usage") and stream
     options.refuse_unless({"include_obfuscation": (False,)})
     options.check_unknown()

@@ -76,7 +76,6 @@ def test_a_prompt_is_a_chat_unless_it_is_raw_or_has_a_gap() -> None:
 @pytest.mark.parametrize(
     ("fields", "param"),
     [
-        ({"messages": [{**QUESTION, "images": ["aGk="]}]}, "messages[0].content[0].type"),
         ({"messages": [{**QUESTION, "images": "aGk="}]}, "images"),
         ({"options": {"num_predict": "many"}}, "options.num_predict"),
         ({"options": {"temperature": -1}}, "temperature"),

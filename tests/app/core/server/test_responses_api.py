@@ -113,9 +113,6 @@ def test_what_changes_nothing_is_taken() -> None:
         ({"input": []}, "input"),
         ({"input": [{"role": "tool", "content": "x"}]}, "input[0].role"),
         ({"input": [{"role": "user", "content": None}]}, "input[0].content"),
-        ({"input": [{"role": "user", "content": [{"type": "input_image"}]}]}, "input[0].content[0].type"),
-        ({"input": [{"role": "user", "content": "a", "colour": "red"}]}, "input[0].colour"),
-        ({"input": [{"type": "item_reference", "id": "x"}]}, "input[0].type"),
         ({"previous_response_id": "resp_1"}, "previous_response_id"),
         ({"truncation": "half"}, "truncation"),
         ({"background": True}, "background"),
@@ -123,11 +120,8 @@ def test_what_changes_nothing_is_taken() -> None:
         ({"n": 2}, "n"),
         ({"text": {"format": {"type": "json_schema"}}}, "text.format.schema"),
         ({"text": {"format": {"type": "xml"}}}, "text.format.type"),
-        ({"text": {"verbosity": "low"}}, "text.verbosity"),
-        ({"reasoning": {"effort": "high"}}, "reasoning.effort"),
-        ({"tools": [WEATHER]}, "tools"),  # this model's template has no tools
+        ({"reasoning": {"effort": "frantic"}}, "reasoning.effort"),
         ({"tools": [{"type": "function"}]}, "tools[0].name"),
-        ({"frobnicate": 1}, "frobnicate"),
     ],
 )
 def test_a_wrong_value_is_refused_with_its_field(fields: dict[str, object], param: str) -> None:
