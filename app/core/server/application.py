@@ -19,9 +19,9 @@ from starlette.types import ASGIApp
 
 from app.core.server.access import ENTRY, AccessControl, AllowedHosts
 from app.core.server.answering import AnswerStream, cancel_on_disconnect, events_across_threads, respond
-from app.core.server.answers import AnswerBuilder, ResponseBuilder
+from app.core.server.answers import AnswerBuilder, Json, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
-from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingDialect, EmbeddingSource, no_embeddings_error
+from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingSource, ParsedRequest, no_embeddings_error
 from app.core.server.engine_job import SessionCall, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
 from app.core.server.fields import (
@@ -48,6 +48,7 @@ from app.core.server.protocol import CompletionRequest, ServedModel, parse_reque
 from app.core.server.responses_api import ItemBuilder, parse_response_request
 from app.core.server.scheduler import JobEvent, Scheduler, ServerJob
 from app.core.server.tokens import READERS, BodyReader
+from engine.embeddings import EmbeddingModel
 from engine.errors import EngineError, GrammarError
 from engine.pictures.side_file import find_side_file
 from engine.records import ModelInfo
@@ -138,7 +139,7 @@ class Endpoints:
         return {
             **{path: partial(self._answer, read=read) for path, read in _READERS.items()},
             **{path: partial(self._answer_value, read=read) for path, read in READERS.items()},
-            **{path: partial(self._embed, dialect=dialect) for path, dialect in DIALECTS.items()},
+            **{path: partial(self._embed, read=read) for path, read in DIALECTS.items()},
             "/api/chat": partial(self._answer_ollama, chat=True),
             "/api/generate": partial(self._answer_ollama, chat=False),
             "/api/show": self.api_show,
@@ -187,7 +188,7 @@ class Endpoints:
         text = self._scheduler.metrics.render(self._scheduler.activity)
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
 
-    async def _embed(self, request: Request, dialect: EmbeddingDialect) -> Response:
+    async def _embed(self, request: Request, read: Callable[[Json, EmbeddingModel], ParsedRequest]) -> Response:
         body, embedder = await read_object(request), self._embedder
         if embedder is None:
             raise no_embeddings_error()
@@ -195,8 +196,8 @@ class Endpoints:
             model = await asyncio.to_thread(embedder.model)
         except EngineError as error:
             raise api_error(error, "model") from error
-        asked, build = dialect(body, model)
-        return await self._run_call(request, "", EmbeddingCall(asked, embedder, build))
+        inputs, form, build = read(body, model)
+        return JSONResponse(build(await self._run_call(request, "", EmbeddingCall(embedder, inputs, form))))
 
     async def api_version(self, _request: Request) -> Response:
         return JSONResponse({"version": API_VERSION})
@@ -248,10 +249,11 @@ class Endpoints:
         """Queue a request whose result the session computes, and answer with the result."""
         body = await read_object(request)
         model = await self._named(body.get("model"))
-        return await self._run_call(request, model.ready.target.path, read(body, model), model.name)
+        call = read(body, model)
+        return JSONResponse(await self._run_call(request, model.ready.target.path, call, model.name))
 
-    async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Response:
-        """Queue ``call`` as a request, and answer with its result."""
+    async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Any:  # noqa: ANN401
+        """Queue ``call`` as a request; returns its result."""
         entry: RequestEntry = request.scope[ENTRY]
         events, post = events_across_threads(entry.count_event)
         entry.set_queued(name)
@@ -264,7 +266,7 @@ class Endpoints:
         if isinstance(reply, ApiError):
             raise reply
         assert isinstance(reply, SessionReply)  # noqa: S101  (nothing else comes)
-        return JSONResponse(reply.value)
+        return reply.value
 
     async def _body(self, request: Request) -> dict[str, object]:
         return await read_object(
