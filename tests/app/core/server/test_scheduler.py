@@ -309,7 +309,6 @@ def test_four_clients_stream_at_the_same_time_and_nothing_is_mixed_up() -> None:
             server.session.gate.set()
             assert [answer.result(PATIENCE_S) for answer in answers] == list(words)
         assert "\npaceline_requests_running 4\n" in found
-        assert "\nllamacpp:requests_processing 4\n" in found
         assert '\npaceline_requests{state="running"} 4\n' in found
     finally:
         server.close()
