@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -29,12 +28,13 @@ from app.core.server.fields import (
     MAX_BYTES_WITH_PICTURES,
     read_object,
 )
-from app.core.server.library import ModelSwitch, file_of, model_not_found_error
+from app.core.server.library import ModelSwitch, model_not_found_error
 from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
 from app.core.server.metrics import CONTENT_TYPE, RequestEntry
 from app.core.server.ollama_api import (
     API_VERSION,
     LineBuilder,
+    file_of,
     is_load,
     list_models,
     list_running,
@@ -305,10 +305,10 @@ class Endpoints:
                 self._scheduler.cancel(jobs)
 
     async def _named(self, name: object) -> ServedModel:
-        """The model that a request names; a model that was never loaded is loaded first.
+        """The model that a request names, else the current one; a model that was never loaded is loaded first.
 
         Raises:
-            ApiError: no model has this name, it cannot be loaded, or loading takes too long.
+            ApiError: it cannot be loaded, or loading takes too long.
         """
         model = self._models.current()
         if not isinstance(name, str) or name == model.name:
@@ -316,9 +316,8 @@ class Endpoints:
         known = self._models.is_known(name)
         if known is not None:
             return known
-        try:
-            target = await asyncio.to_thread(self._models.find, name)
-        except ApiError:
+        target = await asyncio.to_thread(self._models.find, name)
+        if target is None:
             return model
         events, post = events_across_threads()
         job = ServerJob(None, post, target)
@@ -340,8 +339,9 @@ def _other_models(own: str, models: ModelSwitch, paths: dict[str, str]) -> list[
     """List all models except ``own``; reads the disk. ``paths`` caches their files."""
     listed = list[dict[str, object]]()
     for name in models.names():
-        with contextlib.suppress(ApiError):
-            path = paths[name] if name in paths else paths.setdefault(name, models.find(name))
+        path = paths.get(name) or models.find(name)
+        if path is not None:
+            paths[name] = path
             if name != own:
                 kind = "vlm" if find_side_file(Path(path)) is not None else "llm"
                 listed.append({**_model_entry(name, path), "type": kind, "state": "not-loaded"})
@@ -350,7 +350,7 @@ def _other_models(own: str, models: ModelSwitch, paths: dict[str, str]) -> list[
 
 def _model_entry(name: str, path: str) -> dict[str, object]:
     file = file_of(path)
-    created = 0 if file is None else int(file.modified)
+    created = 0 if file is None else int(file.st_mtime)
     return {"id": name, "object": "model", "created": created, "owned_by": "paceline"}
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import http.client
 import json
 import os
@@ -290,9 +289,7 @@ def test_one_connection_too_many_is_told_so_in_the_form_of_its_api(
             assert refused.headers["retry-after"]
 
 
-def test_connections_far_over_the_limit_are_closed_and_logged_once(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_connections_far_over_the_limit_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "MAX_CONNECTIONS", 4)
     monkeypatch.setattr(listening, "MAX_REFUSED_CONNECTIONS", 2)
     with plain_server() as port, contextlib.ExitStack() as links:
@@ -304,13 +301,11 @@ def test_connections_far_over_the_limit_are_closed_and_logged_once(
         for link in [connect() for _ in range(40)]:
             with contextlib.suppress(ConnectionError):
                 assert link.recv(100) == b""
-        wait_for(lambda: "6 connections at once" in caplog.text)
         for number, link in enumerate(kept):
             link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert link.recv(12) == (b"HTTP/1.1 503" if number < 2 else b"HTTP/1.1 200")
             if number < 2:
                 assert link.makefile("rb").read().endswith(b"}")  # the connection is closed then
-    assert caplog.text.count("connections at once") == 1
 
 
 def test_a_head_that_is_too_long_is_refused_in_one_piece_as_well() -> None:
@@ -321,7 +316,7 @@ def test_a_head_that_is_too_long_is_refused_in_one_piece_as_well() -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
-def test_a_server_may_have_as_many_files_as_the_system_lets_it(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_server_may_have_as_many_files_as_the_system_lets_it() -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -331,12 +326,6 @@ def test_a_server_may_have_as_many_files_as_the_system_lets_it(caplog: pytest.Lo
             wait_for(lambda: resource.getrlimit(resource.RLIMIT_NOFILE)[0] == min(listening.OPEN_FILES_LIMIT, hard))
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    server, context = HttpServer(answer_nothing, lambda: None), {"exception": OSError(errno.EMFILE, "Too many files")}
-    loop = asyncio.new_event_loop()
-    for _ in range(50):
-        server._log_failure(loop, context)
-    loop.close()
-    assert caplog.text.count("Too many files") == 1
 
 
 def test_an_address_that_is_taken_or_elsewhere_is_reported() -> None:
