@@ -60,12 +60,12 @@ Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, Answe
 LOAD_WAIT_S = 300.0  # time limit for loading the model that a request names, including the wait for earlier requests
 
 
-def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind: bool) -> Read:
+def _form(parse: Callable[..., CompletionRequest], build: Callable[..., AnswerBuilder], **kind: bool) -> Read:
     """Combine a parser of requests and a builder of answers for one path."""
 
     def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, AnswerBuilder]:
-        made = parse(body, model, **kind)
-        return made if isinstance(made, CompletionRequest) else made.asked, build(model.name, made)
+        asked = parse(body, model, **kind)
+        return asked, build(model.name, asked)
 
     return read
 
@@ -288,7 +288,7 @@ class Endpoints:
         entry.set_queued(model.name)
         program, target = _program_of(request), model.ready.target.path
         answers, jobs = [], []
-        for each in (asked.request, *asked.further_requests):
+        for each in asked.requests:
             events, post = events_across_threads(entry.count_event)
             answers.append(events)
             jobs.append(ServerJob(each, post, target, on_begin=entry.set_begun, program=program))

@@ -5,8 +5,8 @@ Every field is applied, known to have no effect, refused with status 400, or rep
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from app.core.domain.attachments import Attachment
@@ -105,7 +105,8 @@ class CompletionRequest:
 
     ``tool_names``: tools that may be called. ``echoes``: texts before the answers. ``warnings``: about ignored fields.
     ``has_client_grammar``: the client wrote the grammar, so it must be checked before use. ``further_requests``:
-    requests for further answers; each ``num_per_prompt`` successive answers share a prompt.
+    requests for further answers; each ``num_per_prompt`` successive answers share a prompt. ``extras``: what the
+    builder of answers of another API needs.
     """
 
     request: ChatRequest
@@ -118,6 +119,11 @@ class CompletionRequest:
     warnings: tuple[str, ...] = ()
     further_requests: tuple[ChatRequest, ...] = ()
     num_per_prompt: int = 1
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> tuple[ChatRequest, ...]:
+        return (self.request, *self.further_requests)
 
     @property
     def tool_schemas(self) -> Schemas:

@@ -9,7 +9,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.core.server.answers import (
     CALL,
@@ -59,15 +59,7 @@ _PARTS = {TEXT: "output_text", REASONING: "reasoning_text"}  # the part of an it
 # ---- requests -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseRequest:
-    """A completion request, and the request's fields that the response repeats."""
-
-    asked: CompletionRequest
-    reported: Json
-
-
-def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
+def parse_response_request(body: Json, model: ServedModel) -> CompletionRequest:
     """Read the body of a request to ``/v1/responses``.
 
     Raises:
@@ -100,7 +92,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
     except ApiError as error:
         raise error.renamed(_RENAMED) from error
     sampling = asked.request.sampling
-    reported: Json = {
+    repeated: Json = {
         "instructions": instructions,
         "max_output_tokens": wanted,
         "metadata": body.get("metadata") or {},
@@ -112,7 +104,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
         "tools": [{"strict": None, **tool} for tool in tools],
         "top_p": sampling.top_p,
     }
-    return ResponseRequest(asked, reported)
+    return replace(asked, extras=repeated)
 
 
 def _messages(value: object, instructions: str | None, source: PictureSource | None) -> tuple[Message, ...]:
@@ -220,8 +212,8 @@ def _logprobs(include: object, top: object) -> Json:
 class ItemBuilder(BlockBuilder):
     """Builds the items of one response, or its numbered events."""
 
-    def __init__(self, model: str, made: ResponseRequest) -> None:
-        super().__init__(model, made.asked)
+    def __init__(self, model: str, asked: CompletionRequest) -> None:
+        super().__init__(model, asked)
         self._head: Json = {
             "id": f"resp_{uuid.uuid4().hex}",
             "object": "response",
@@ -231,7 +223,7 @@ class ItemBuilder(BlockBuilder):
             "store": False,
             "previous_response_id": None,
             "truncation": "disabled",
-            **made.reported,
+            **asked.extras,
             **self._warnings,
         }
         self._number = 0

@@ -78,7 +78,7 @@ def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> SessionC
     Raises:
         ApiError: 400 with the field to blame.
     """
-    asked = parse_request(body, model, chat=True) if chat else parse_response_request(body, model).asked
+    asked = parse_request(body, model, chat=True) if chat else parse_response_request(body, model)
     return partial(_count, asked.request, {"object": _COUNT, **warnings_field()})
 
 

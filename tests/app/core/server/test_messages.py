@@ -150,7 +150,7 @@ def test_messages_of_older_and_hosted_models_are_read() -> None:
 
 
 def responses(*items: object) -> list[Message]:
-    asked = parse_response_request({"input": [USER, *items]}, served()).asked
+    asked = parse_response_request({"input": [USER, *items]}, served())
     return list(asked.request.messages[1:])
 
 
