@@ -6,7 +6,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.domain.attachments import Attachment
@@ -114,12 +114,11 @@ class AttachmentReader:
         elif request.may_import and may_be_export(request.path):
             return ReadOutcome(request, is_export=True)
         else:
-            read = read_attachment(request.path, lambda: self._is_unwanted(request))
-            attachment, notice = read.attachment, read.notice
+            attachment, notice = read_attachment(request.path, lambda: self._is_unwanted(request))
         if self._is_unwanted(request):
             return ReadOutcome(request)
         kept = self._store.attachments.add_unsent(request.conversation_id, attachment)
-        return ReadOutcome(request, replace(kept), notice=notice)
+        return ReadOutcome(request, kept, notice=notice)
 
     def _is_unwanted(self, request: ReadRequest) -> bool:
         return request.key in self._cancelled or self._closing.is_set()

@@ -42,7 +42,7 @@ def num_pictures(store: ChatStore) -> int:
 def test_a_picture_file_is_read_by_its_contents_whatever_its_name(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "holiday.txt"
     path.write_bytes(encoded(sample(), kind))
-    attachment = read_attachment(path).attachment
+    attachment = read_attachment(path)[0]
     assert attachment.kind is AttachmentKind.PICTURE
     assert attachment.picture is not None
     assert (attachment.picture.width, attachment.picture.height) == sample().size
@@ -68,7 +68,7 @@ def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -> None:
     path = tmp_path / "x.png"
     path.write_bytes(broken()[name])
     if name in TEXTS:  # whatever their names
-        assert read_attachment(path).attachment.text
+        assert read_attachment(path)[0].text
         return
     with pytest.raises(AttachmentError) as raised:
         read_attachment(path)
