@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from app.core.server.access import ENTRY, AccessControl, AllowedHosts
-from app.core.server.answering import AnswerStream, cancel_on_disconnect, events_across_threads, respond
+from app.core.server.answering import AnswerStream, Events, cancel_on_disconnect, events_across_threads, respond
 from app.core.server.answers import AnswerBuilder, Json, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
 from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingSource, ParsedRequest, no_embeddings_error
@@ -28,7 +28,7 @@ from app.core.server.fields import (
     MAX_BYTES_WITH_PICTURES,
     read_object,
 )
-from app.core.server.library import ModelSwitch, model_not_found_error
+from app.core.server.library import model_not_found_error
 from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
 from app.core.server.metrics import CONTENT_TYPE, RequestEntry
 from app.core.server.ollama_api import (
@@ -46,24 +46,24 @@ from app.core.server.ollama_api import (
 )
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.server.responses_api import ItemBuilder, parse_response_request
-from app.core.server.scheduler import JobEvent, Scheduler, ServerJob
+from app.core.server.scheduler import Scheduler, ServerJob
 from app.core.server.tokens import READERS, BodyReader
 from engine.embeddings import EmbeddingModel
 from engine.errors import EngineError, GrammarError
 from engine.pictures.side_file import find_side_file
-from engine.records import ModelInfo
+from engine.records import ChatRequest, ModelInfo
 from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
 MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
-Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, AnswerBuilder]]
+Read = Callable[[Json, ServedModel], tuple[CompletionRequest, AnswerBuilder]]
 LOAD_WAIT_S = 300.0  # time limit for loading the model that a request names, including the wait for earlier requests
 
 
 def _form(parse: Callable[..., CompletionRequest], build: Callable[..., AnswerBuilder], **kind: bool) -> Read:
     """Combine a parser of requests and a builder of answers for one path."""
 
-    def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, AnswerBuilder]:
+    def read(body: Json, model: ServedModel) -> tuple[CompletionRequest, AnswerBuilder]:
         asked = parse(body, model, **kind)
         return asked, build(model.name, asked)
 
@@ -132,7 +132,6 @@ class Endpoints:
         self._models, self._scheduler = scheduler.models, scheduler
         self._embedder = embedder
         self._paths: dict[str, str] = {}  # files of models that are not loaded, by name
-        self._unloaded: ServedModel | None = None  # the current model if a request unloaded it; else None
 
     def post_handlers(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         """The handlers of POST requests, by path."""
@@ -163,26 +162,32 @@ class Endpoints:
             raise model_not_found_error(str(listed[0]["id"]))
         return JSONResponse(found)
 
-    async def _listed(self) -> list[dict[str, object]]:
+    async def _listed(self) -> list[Json]:
         model = self._models.current()
         ready = model.ready
         facts = {
             "meta": _facts(ready.target),
             "draft": None if ready.draft is None else {"name": ready.draft.name, "meta": _facts(ready.draft)},
         }
-        loaded: dict[str, object] = {
-            "type": "vlm" if ready.target.has_vision else "llm",
-            "state": self._state_of(model),
-        }
-        listed = [{**_model_entry(model.name, ready.target.path), **loaded, **facts}]
-        listed += await asyncio.to_thread(_other_models, model.name, self._models, self._paths)
+        kind = "vlm" if ready.target.has_vision else "llm"
+        listed = [{**_model_entry(model.name, ready.target.path, kind, "loaded"), **facts}]
+        listed += await asyncio.to_thread(self._list_others, model.name)
         if self._embedder is not None:
             name = (await asyncio.to_thread(self._embedder.model)).name
-            listed.append({**_model_entry(name, ""), "type": "embeddings", "state": "loaded"})
+            listed.append(_model_entry(name, "", "embeddings", "loaded"))
         return listed
 
-    def _state_of(self, model: ServedModel) -> str:
-        return "not-loaded" if model is self._unloaded else "loaded"
+    def _list_others(self, own: str) -> list[Json]:
+        """List all models except ``own``; reads the disk."""
+        listed = list[Json]()
+        for name in self._models.names():
+            path = self._paths.get(name) or self._models.find(name)
+            if path is not None:
+                self._paths[name] = path
+                if name != own:
+                    kind = "vlm" if find_side_file(Path(path)) is not None else "llm"
+                    listed.append(_model_entry(name, path, kind, "not-loaded"))
+        return listed
 
     async def metrics(self, _request: Request) -> Response:
         text = self._scheduler.metrics.render(self._scheduler.activity)
@@ -207,9 +212,7 @@ class Endpoints:
         return JSONResponse(await asyncio.to_thread(list_models, self._models.current(), paths))
 
     async def api_ps(self, _request: Request) -> Response:
-        model = self._models.current()
-        is_loaded = self._state_of(model) == "loaded"
-        return JSONResponse(await asyncio.to_thread(list_running, model) if is_loaded else {"models": []})
+        return JSONResponse(await asyncio.to_thread(list_running, self._models.current()))
 
     async def api_show(self, request: Request) -> Response:
         """Facts of a model; if no model is loaded, it is loaded first."""
@@ -221,29 +224,18 @@ class Endpoints:
 
     async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
         body = await self._body(request)
-        if is_load(body, chat=chat):
-            if not wants_unload(body):
-                model = await self._named(name_of(body))
-                return JSONResponse(load_response(model.name, chat=chat))
-            name = name_of(body) or self._models.current().name
-            self._unload(name)
-            return JSONResponse(load_response(str(name), chat=chat, reason="unload"))
-        read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
-        response = await self._answer(request, read, {**body, "model": name_of(body)})
-        if wants_unload(body):
-            self._unload(name_of(body))
+        unloads = wants_unload(body)
+        if not is_load(body, chat=chat):
+            read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
+            response = await self._answer(request, read, {**body, "model": name_of(body)})
+        else:
+            model = self._models.current() if unloads else await self._named(name_of(body))
+            name = str(name_of(body) or model.name) if unloads else model.name
+            response = JSONResponse(load_response(name, chat=chat, reason="unload" if unloads else "load"))
+        if unloads and self._models.can_unload and name_of(body) in (None, self._models.current().name):
+            # After the running answers; the next request loads the model again.
+            self._scheduler.submit([ServerJob(None, lambda _event: None, call=unload)])
         return response
-
-    def _unload(self, name: object) -> None:
-        """Unload the model if it has this name, after the running answers; the next request loads it again."""
-        model = self._models.current()
-
-        def note(event: JobEvent) -> None:
-            if isinstance(event, SessionReply):
-                self._unloaded = model
-
-        if self._models.can_unload and name in (None, model.name):
-            self._scheduler.submit([ServerJob(None, note, call=unload)])
 
     async def _answer_value(self, request: Request, read: BodyReader) -> Response:
         """Queue a request whose result the session computes, and answer with the result."""
@@ -254,10 +246,7 @@ class Endpoints:
 
     async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Any:  # noqa: ANN401
         """Queue ``call`` as a request; returns its result."""
-        entry: RequestEntry = request.scope[ENTRY]
-        events, post = events_across_threads(entry.count_event)
-        entry.set_queued(name)
-        job = ServerJob(None, post, target, call, on_begin=entry.set_begun, program=_program_of(request))
+        job, events = _job(request, name, target, call=call)
         self._scheduler.submit([job])
         try:
             reply = await cancel_on_disconnect(request, events.get())
@@ -268,30 +257,27 @@ class Endpoints:
         assert isinstance(reply, SessionReply)  # noqa: S101  (nothing else comes)
         return reply.value
 
-    async def _body(self, request: Request) -> dict[str, object]:
+    async def _body(self, request: Request) -> Json:
         return await read_object(
             request, MAX_BYTES_WITH_PICTURES if self._models.current().picture_source else MAX_BODY_BYTES
         )
 
-    async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, AnswerBuilder, ServedModel]:
+    async def _answer(self, request: Request, read: Read, body: Json | None = None) -> Response:
+        """Answer a request. ``body``: if it was already read."""
+        body = await self._body(request) if body is None else body
         model = await self._named(body.get("model"))
         if model.picture_source is None:
-            return *read(body, model), model
-        return *await asyncio.to_thread(read, body, model), model  # on a thread: decoding pictures takes time
-
-    async def _answer(self, request: Request, read: Read, body: dict[str, object] | None = None) -> Response:
-        """Answer a request. ``body``: if it was already read."""
-        asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
+            asked, builder = read(body, model)
+        else:
+            asked, builder = await asyncio.to_thread(read, body, model)  # decoding pictures takes time
         if asked.has_client_grammar:
-            await asyncio.to_thread(_check_grammar, asked.request.grammar)
-        entry: RequestEntry = request.scope[ENTRY]
-        entry.set_queued(model.name)
-        program, target = _program_of(request), model.ready.target.path
-        answers, jobs = [], []
-        for each in asked.requests:
-            events, post = events_across_threads(entry.count_event)
-            answers.append(events)
-            jobs.append(ServerJob(each, post, target, on_begin=entry.set_begun, program=program))
+            try:
+                await asyncio.to_thread(check_grammar, asked.request.grammar)
+            except GrammarError as error:
+                text = f"{error.message} {error.advice}".strip()
+                raise ApiError(400, text, param="grammar", code="invalid_value") from error
+        queued = [_job(request, model.name, model.ready.target.path, each) for each in asked.requests]
+        jobs, answers = [job for job, _ in queued], [events for _, events in queued]
         self._scheduler.submit(jobs)
         is_streaming = False
         try:
@@ -335,40 +321,24 @@ class Endpoints:
         return self._models.is_known(name) or self._models.current()
 
 
-def _other_models(own: str, models: ModelSwitch, paths: dict[str, str]) -> list[dict[str, object]]:
-    """List all models except ``own``; reads the disk. ``paths`` caches their files."""
-    listed = list[dict[str, object]]()
-    for name in models.names():
-        path = paths.get(name) or models.find(name)
-        if path is not None:
-            paths[name] = path
-            if name != own:
-                kind = "vlm" if find_side_file(Path(path)) is not None else "llm"
-                listed.append({**_model_entry(name, path), "type": kind, "state": "not-loaded"})
-    return listed
+def _job(
+    request: Request, model: str, target: str, chat: ChatRequest | None = None, call: SessionCall | None = None
+) -> tuple[ServerJob, Events]:
+    """A job of an HTTP request, and its events. A program and its address identify a client."""
+    entry: RequestEntry = request.scope[ENTRY]
+    entry.set_queued(model)
+    events, post = events_across_threads(entry.count_event)
+    program = f"{request.client.host if request.client is not None else ''} {entry.row.program}"
+    return ServerJob(chat, post, target, call, entry.set_begun, program), events
 
 
-def _model_entry(name: str, path: str) -> dict[str, object]:
+def _model_entry(name: str, path: str, kind: str, state: str) -> Json:
     file = file_of(path)
     created = 0 if file is None else int(file.st_mtime)
-    return {"id": name, "object": "model", "created": created, "owned_by": "paceline"}
+    return {"id": name, "object": "model", "created": created, "owned_by": "paceline", "type": kind, "state": state}
 
 
-def _program_of(request: Request) -> str:
-    """A client's identity, by program and address; the scheduler alternates between clients."""
-    entry: RequestEntry = request.scope[ENTRY]
-    return f"{request.client.host if request.client is not None else ''} {entry.row.program}"
-
-
-def _check_grammar(text: str) -> None:
-    try:
-        check_grammar(text)
-    except GrammarError as error:
-        text = f"{error.message} {error.advice}".strip()
-        raise ApiError(400, text, param="grammar", code="invalid_value") from error
-
-
-def _facts(info: ModelInfo) -> dict[str, object]:
+def _facts(info: ModelInfo) -> Json:
     """Facts of a model, with the names of llama.cpp's server."""
     return {
         "n_vocab": info.n_vocab,

@@ -89,11 +89,8 @@ def test_a_model_that_is_not_to_be_kept_is_unloaded(server: SwitchingServer, kee
     asked = {"messages": [{"role": "user", "content": "Hello"}], "stream": False, "keep_alive": keep_alive}
     assert server.client.post("/api/chat", json=asked).json()["message"]["content"] == "Good day"
     until(lambda: server.session.loads == ["unloaded"])
-    until(lambda: server.client.get("/api/ps").json() == {"models": []})
-    assert server.client.get("/v1/models").json()["data"][0]["state"] == "not-loaded"
     assert server.ask("tiny") == (200, "tiny")
     assert server.session.loads == ["unloaded", "unloaded", "tiny"]
-    assert server.client.get("/v1/models").json()["data"][0]["state"] == "loaded"
     told = server.client.post("/api/generate", json={"model": "tiny", "keep_alive": keep_alive}).json()
     assert (told["done"], told["done_reason"]) == (True, "unload")
     until(lambda: server.session.loads[-1] == "unloaded" and len(server.session.loads) == 4)

@@ -214,7 +214,7 @@ def test_another_model_is_loaded_alone_and_then_answers_beside_others(bench: Cal
     assert all(listener.ended.wait(PATIENCE_S) for listener in (first, *others))
     assert two.session.loads == ["unloaded", "other"]
     assert [listener.text for listener in others] == ["other 0", "other 1", "other 2"]
-    assert [job.load for job in two.engine.alone if isinstance(job, EngineJob)] == [LoadRequest(OTHER)]
+    assert {job.load for job in two.engine.alone if isinstance(job, EngineJob)} == {LoadRequest(OTHER)}
 
 
 def test_a_request_for_an_unloaded_model_is_refused_without_loading(
