@@ -285,10 +285,6 @@ class RemoteAnswer:
             cached = count(self._timings.get("cache_n")) or cached
             prompt = prompt or cached + count(self._timings.get("prompt_n"))
         drafted = self._drafted or DraftCounters()
-        by_depth = drafted.accepted_by_depth
-        # With several draft lengths, the number of proposals by depth is unknown.
-        if drafted.passes * len(by_depth) != drafted.proposed:
-            by_depth = ()
         return RunStats(
             mode=Mode.AUTO if drafted.proposed else Mode.OFF,
             prompt_tokens=prompt,
@@ -299,8 +295,6 @@ class RemoteAnswer:
             passes=drafted.passes if drafted.accepted <= tokens else 0,
             proposed=drafted.proposed,
             accepted=drafted.accepted,
-            proposed_by_depth=(drafted.passes,) * len(by_depth),
-            accepted_by_depth=by_depth,
             decode_s=self._decode_s(tokens),
             inter_token_ms_p50=percentile_ms(self._intervals, 50),
             inter_token_ms_p95=percentile_ms(self._intervals, 95),
@@ -326,7 +320,6 @@ class DraftCounters:
     proposed: int = 0
     accepted: int = 0
     passes: int = 0
-    accepted_by_depth: tuple[int, ...] = ()
 
 
 def draft_counters_in(event: Mapping[str, Any]) -> DraftCounters | None:
@@ -338,22 +331,14 @@ def draft_counters_in(event: Mapping[str, Any]) -> DraftCounters | None:
     metrics = event.get("metrics")
     reported = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
     if isinstance(reported, dict):
-        return _of_vllm(reported)
+        names = ("num_draft_tokens", "num_accepted_draft_tokens", "num_spec_steps")
+        return DraftCounters(*(count(reported.get(name)) for name in names))
     extra = event.get("sglext")
     details = extra.get("spec_tokens_details") if isinstance(extra, dict) else None
     if isinstance(details, dict) and "spec_verify_ct" in details:
         proposed, accepted = (count(details.get(f"spec_num_{name}_drafts")) for name in ("proposed", "correct"))
         return DraftCounters(proposed, accepted, count(details["spec_verify_ct"]))
     return None
-
-
-def _of_vllm(reported: Mapping[str, Any]) -> DraftCounters:
-    """Entry j of the histogram counts the passes that accepted exactly j drafted tokens."""
-    histogram = reported.get("acceptance_histogram")
-    kept = [count(each) for each in histogram] if isinstance(histogram, list) else []
-    by_depth = tuple(sum(kept[depth:]) for depth in range(1, len(kept)))
-    proposed, accepted = count(reported.get("num_draft_tokens")), count(reported.get("num_accepted_draft_tokens"))
-    return DraftCounters(proposed, accepted, count(reported.get("num_spec_steps")), by_depth)
 
 
 def count(value: Any) -> int:  # noqa: ANN401 (JSON)

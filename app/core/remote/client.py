@@ -194,20 +194,16 @@ class RemoteClient:
         Raises:
             RemoteError: the server is unreachable or refused the request.
         """
+        with self._sent("GET" if body is None else "POST", path, body, REQUEST_S) as answer:
+            if answer.status_code in (400, 404, 405, 422, 501):
+                return {}
+            self._check(answer)
+            text = self._body(answer, MAX_BYTES, within_s=REQUEST_S)
         try:
-            found = json.loads(self.text(path, body))
+            found = json.loads(text)
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
-
-    def text(self, path: str, body: Mapping[str, object] | None = None) -> str:
-        """Like `json`, for a text."""
-        method = "GET" if body is None else "POST"
-        with self._sent(method, path, body, REQUEST_S) as answer:
-            if answer.status_code in (400, 404, 405, 422, 501):
-                return ""
-            self._check(answer)
-            return self._body(answer, MAX_BYTES, within_s=REQUEST_S).decode("utf-8", "replace")
 
     @contextmanager
     def answer(self, path: str, body: Mapping[str, object]) -> Iterator[Iterator[dict[str, Any]]]:

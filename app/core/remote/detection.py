@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.core.domain.engines import UNKNOWN_DRAFT_METHOD, RemoteModel, ServerFacts, ServerKind
+from app.core.domain.engines import RemoteModel, ServerFacts, ServerKind
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import InvalidResponseError, RemoteError
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
@@ -104,11 +104,9 @@ def _ollama(client: RemoteClient, models: Models) -> ServerFacts | None:
 
 def _vllm(client: RemoteClient, models: Models) -> ServerFacts | None:
     version = client.json("/version").get("version")
-    metrics = client.text("/metrics") if isinstance(version, str) else ""
-    if not isinstance(version, str) or not ("vllm:" in metrics or any(model.n_ctx for model in models)):
+    if not isinstance(version, str) or not any(model.n_ctx for model in models):
         return None
-    drafting = UNKNOWN_DRAFT_METHOD if "vllm:spec_decode_num_drafts_total" in metrics else ""
-    return ServerFacts(ServerKind.VLLM, _reported(version), models, drafting)
+    return ServerFacts(ServerKind.VLLM, _reported(version), models)
 
 
 def _dict(value: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)

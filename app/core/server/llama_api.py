@@ -29,7 +29,7 @@ def parse_native_request(body: Json, model: ServedModel) -> CompletionRequest:
         ApiError: 400 with the field to blame.
     """
     fields = Fields(body)
-    return _parsed(fields, {"prompt": _without_objects(fields.pop("prompt"))}, model)
+    return _parsed(fields, {"prompt": fields.pop("prompt")}, model)
 
 
 def parse_infill_request(body: Json, model: ServedModel) -> CompletionRequest:
@@ -75,20 +75,6 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
     except ApiError as error:
         raise error.renamed((("max_tokens", "n_predict"), ("logprobs", "n_probs"))) from error
     return replace(asked, extras={"wants_tokens": wants_tokens, "response_fields": shown})
-
-
-def _without_objects(value: object) -> object:
-    """Prompt objects replaced by their texts; an object with pictures is refused."""
-    if isinstance(value, list):
-        return [_without_objects(one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    fields = Fields(value, "prompt")
-    text = fields.text("prompt_string")
-    if fields.pop("multimodal_data"):
-        raise unsupported("prompt.multimodal_data", "No pictures are read here: send them as the messages of a chat.")
-    fields.check_unknown()
-    return text
 
 
 def _files(given: list[Fields], max_chars: int) -> tuple[tuple[str, str], ...]:

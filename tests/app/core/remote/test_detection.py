@@ -19,7 +19,7 @@ from tests.shared_files import shared_file
 @pytest.mark.parametrize(
     ("kind", "title", "n_ctx", "drafting"),
     [
-        ("vllm", "vLLM 0.32.0", 4096, "spec_decode"),
+        ("vllm", "vLLM 0.32.0", 4096, ""),
         ("sglang", "SGLang 0.5.18", 4096, "EAGLE3"),
         ("llama-server", "llama-server b9000-abcdef", 2048, "draft-simple"),
         ("lm-studio", "LM Studio", 8192, ""),

@@ -50,10 +50,10 @@ def test_fields_are_those_of_a_text_by_other_names() -> None:
     assert len(asked(n_cmpl=3).further_requests) == 2
 
 
-def test_prompts_are_texts_ids_or_objects_with_a_text() -> None:
-    made = asked(prompt=["a", [1, 2], {"prompt_string": "b"}])
+def test_prompts_are_texts_or_ids() -> None:
+    made = asked(prompt=["a", [1, 2], "b"])
     assert [one.raw_ids for one in made.requests] == [(), (1, 2), ()]
-    assert refused(prompt={"prompt_string": "b", "multimodal_data": "iVB"}) == "prompt.multimodal_data"
+    assert refused(prompt={"prompt_string": "b"}) == "prompt"
     assert refused(prompt=[1, 2, "a"]) is not None
     assert refused(prompt=None) == "prompt"
 
