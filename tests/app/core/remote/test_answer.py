@@ -139,14 +139,6 @@ def test_going_on_with_an_answer_where_the_engine_can() -> None:
         text_and_end(server, begun)
 
 
-@pytest.mark.parametrize(("kind", "sent"), [("vllm", {"enable_thinking": False}), ("other", None)])
-def test_variables_of_the_template_are_sent_where_they_are_known(kind: str, sent: object) -> None:
-    request = ChatRequest(ASKED.messages, request_id=7, template_variables=(("enable_thinking", False),))
-    with serving(kind=kind) as server:
-        text_and_end(server, request)
-        assert server.bodies[-1].get("chat_template_kwargs") == sent
-
-
 @pytest.mark.parametrize(
     ("status", "error", "expected"),
     [

@@ -126,12 +126,6 @@ def test_a_request_has_the_model_loaded_that_it_names(server: SwitchingServer) -
     assert server.session.loads == ["unloaded", "other", "unloaded", "tiny"]
 
 
-def test_without_a_name_the_loaded_model_answers(server: SwitchingServer) -> None:
-    server.ask("other")
-    body = {name: value for name, value in HELLO.items() if name != "model"}
-    assert server.client.post(CHAT, json=body).json()["model"] == "other"
-
-
 def test_for_a_model_that_is_not_there_the_loaded_one_answers(server: SwitchingServer) -> None:
     assert server.ask("missing") == (200, "tiny")
     assert server.session.loads == []
@@ -157,9 +151,3 @@ def test_a_model_that_is_waited_for_too_long_is_an_error(
     assert server.ask("other") == (503, "model_loading")
     server.session.gate.set()
     first.join(PATIENCE_S)
-
-
-def test_an_unloaded_model_is_loaded_again(server: SwitchingServer) -> None:
-    server.session.unload()
-    assert server.ask("tiny") == (200, "tiny")
-    assert server.session.loads == ["unloaded", "unloaded", "tiny"]

@@ -118,6 +118,8 @@ def finished(reason: FinishReason = FinishReason.END) -> Finished:
 
 def test_an_answer_has_llama_cpps_fields() -> None:
     chunks = [TextChunk(0, text, (TokenSpan(len(text), Source.TARGET),)) for text in ("a\n", "b")]
+    few = builder(response_fields=["content", "timings/predicted_n", "no/such"]).whole([], finished())
+    assert few == {"content": "", "timings/predicted_n": 9}
     answer = builder(n_predict=7, seed=3, stop=["x"], return_tokens=True).whole(chunks, finished(FinishReason.STOP))
     assert [answer[name] for name in ("content", "tokens", "stop", "stop_type", "stopping_word", "has_new_line")] == [
         "a\nb", [4, 5], True, "word", "x", True,
@@ -158,11 +160,6 @@ def test_a_stream_has_ids_where_they_are_wanted() -> None:
     assert "completion_probabilities" not in told
 
 
-def test_an_answer_may_have_few_fields() -> None:
-    answer = builder(response_fields=["content", "timings/predicted_n", "no/such"]).whole([], finished())
-    assert answer == {"content": "", "timings/predicted_n": 9}
-
-
 def test_a_completion_is_answered_in_llama_cpps_way(server: ScriptedServer) -> None:
     answer = server.client.post("/completion", json={"prompt": "Once"}).json()
     assert (answer["content"], answer["stop"]) == ("Good day", True)
@@ -180,12 +177,6 @@ def test_a_completion_is_streamed_in_events(server: ScriptedServer) -> None:
         (number, *rest) for number in (0, 1) for rest in (("Good ", False), ("day", False), ("", True))
     ]
     assert [one["tokens_predicted"] for one in events[:3]] == [1, 2, 9]
-
-
-def test_a_gap_that_cannot_be_filled_is_no_fault_of_the_server(server: ScriptedServer) -> None:
-    refused = server.client.post("/infill", json={"input_prefix": "a", "input_suffix": "b"})
-    assert refused.status_code == 400
-    assert "takes no `input_suffix`" in refused.json()["error"]["message"]
 
 
 def test_tokens_of_a_chat_and_of_an_input_are_counted(server: ScriptedServer) -> None:

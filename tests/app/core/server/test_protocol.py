@@ -30,7 +30,8 @@ def refused(model: ServedModel | None = None, /, **fields: object) -> ApiError:
 def test_what_is_asked_for_reaches_the_engine() -> None:
     request = chat(
         temperature=0.5, top_p=0.9, top_k=7, min_p=0.1, frequency_penalty=0.2, presence_penalty=-0.3, seed=11,
-        max_tokens=5, stop=["\n", "END"], speculation={"mode": "ngram", "depth": 4},
+        max_completion_tokens=5, stop=["\n", "END"], speculation={"mode": "ngram", "depth": 4},
+        chat_template_kwargs={"style": "short", "budget": 7},
     )  # fmt: skip
     sampling = SamplingParams(
         temperature=0.5, top_k=7, top_p=0.9, min_p=0.1, frequency_penalty=0.2, presence_penalty=-0.3, seed=11
@@ -42,6 +43,7 @@ def test_what_is_asked_for_reaches_the_engine() -> None:
         sampling=sampling,
         max_tokens=5,
         stop=("\n", "END"),
+        template_variables=(("style", "short"), ("budget", 7)),
     )
 
 
@@ -56,17 +58,12 @@ def test_what_is_not_said_is_the_servers() -> None:
     assert chat(model, messages=own).messages == (Message("system", "Rhyme."), Message("user", "Hello"))
 
 
-def test_both_names_of_the_limit_are_read() -> None:
-    assert chat(max_completion_tokens=3).max_tokens == 3
-    assert chat(max_completion_tokens=3, max_tokens=3).max_tokens == 3
-    assert refused(max_completion_tokens=3, max_tokens=4).param == "max_tokens"
-
-
 def test_what_other_local_servers_take_for_nothing_set_undoes_the_defaults() -> None:
     sampling = replace(SamplingParams(), seed=5)
     model = replace(served(), defaults=ChatRequest(sampling=sampling, max_tokens=7))
-    request = chat(model, max_tokens=-1, seed=-1, top_k=-1)
+    request = chat(model, max_tokens=-1, seed=-1, top_k=-1, repeat_last_n=-1)
     assert (request.max_tokens, request.sampling.seed, request.sampling.top_k) == (None, None, 0)
+    assert request.sampling.penalty_last_n == N_CTX
 
 
 def test_an_answer_and_a_result_may_say_nothing() -> None:
@@ -149,6 +146,8 @@ def test_what_changes_little_is_passed_over_and_reported(fields: dict[str, objec
         ({"top_k": 1.5}, "top_k"),
         ({"seed": -2}, "seed"),
         ({"max_tokens": -2}, "max_tokens"),
+        ({"max_tokens": 4, "max_completion_tokens": 3}, "max_tokens"),
+        ({"repeat_last_n": -2}, "repeat_last_n"),
         ({"n": 0}, "n"),
         ({"n": 129}, "n"),
         ({"reasoning_effort": "frantic"}, "reasoning_effort"),
@@ -301,12 +300,6 @@ def test_a_schema_may_stand_alone() -> None:
     assert refused(json_schema={}, grammar='root ::= "a"').param == "grammar"
 
 
-def test_penalties_may_look_back_as_far_as_is_asked() -> None:
-    assert chat(repeat_last_n=7).sampling.penalty_last_n == 7
-    assert chat(repeat_last_n=-1).sampling.penalty_last_n == N_CTX
-    assert refused(repeat_last_n=-2).param == "repeat_last_n"
-
-
 def test_how_much_the_model_is_to_think_is_what_it_knows_of_that() -> None:
     switch = with_facts(thinking=(ThinkingOption("on"), ThinkingOption("off")))
     asked = {effort: chat(switch, reasoning_effort=effort).thinking for effort in ("none", "low", "high", "on")}
@@ -316,11 +309,6 @@ def test_how_much_the_model_is_to_think_is_what_it_knows_of_that() -> None:
     error = refused(efforts, reasoning_effort="none")
     assert error.message == "`reasoning_effort` cannot be none: this model takes low, high."
     assert chat(switch).thinking == chat(efforts).thinking == ChatRequest().thinking
-
-
-def test_variables_of_the_template_are_taken_as_they_are() -> None:
-    given: dict[str, object] = {"style": "short", "budget": 7, "warm": 0.5, "strict": True}
-    assert chat(chat_template_kwargs=given).template_variables == tuple(given.items())
 
 
 def test_a_prediction_may_come_in_parts() -> None:

@@ -167,17 +167,6 @@ def test_who_leaves_ends_only_its_own_answer(bench: Callable[..., Bench]) -> Non
     assert stays.text == "stays"
 
 
-def test_several_answers_of_a_request_are_made_at_once(bench: Callable[..., Bench]) -> None:
-    four = bench(4)
-    words = ["first", "second", "third"]
-    listeners = four.ask_all(*words)
-    assert sorted(four.await_begun(3)) == words
-    assert four.scheduler.activity.num_running == 3
-    four.session.gate.set()
-    assert all(listener.ended.wait(PATIENCE_S) for listener in listeners)
-    assert [listener.text for listener in listeners] == words
-
-
 def test_a_question_about_the_model_is_told_beside_the_answers(bench: Callable[..., Bench]) -> None:
     two = bench(2)
     two.ask("a")
