@@ -172,7 +172,6 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     _add_model_options(models)
     add = models.add_argument
     add("--mmproj", metavar="M.gguf", help="the model's vision file; default: the one beside it")
-    add("--media-path", metavar="DIR", help="a folder of pictures, which requests may name as file:///...")
     add("--alias", metavar="NAME", help="the model's name in answers and in the list")
     add("--embedding-model", metavar="E.gguf", help="an additional model for embeddings")
     add("--pooling", choices=[kind.value for kind in Pooling], help="how its vectors are pooled; default: its own way")

@@ -192,9 +192,7 @@ class LibraryModels(ModelSwitch):
         """
         apply_layers(options)
         defaults, system = decoding_defaults(options), options.system or ""
-        if options.media_path is not None and not Path(options.media_path).is_dir():
-            raise ValueError(f"--media-path needs a folder, and {options.media_path} is not one.")
-        pictures = PictureSource(None if options.media_path is None else Path(options.media_path))
+        pictures = PictureSource()
 
         def served(ready: EngineReady) -> ServedModel:
             shown = name or printable(Path(ready.target.path).stem)

@@ -39,7 +39,6 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
-from engine.sentences import i18n
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
 # These servers render the model's own chat template with variables, and can continue an assistant message.
@@ -202,24 +201,14 @@ class RemoteAnswer:
                     if time.monotonic() - reported_at >= STATS_INTERVAL_S:
                         reported_at = time.monotonic()
                         yield StatsUpdate(request_id, self.stats())
-        except RemoteError as error:
+        except RemoteError:
             if not should_stop():
-                raise self._mention_pictures(error) from error
+                raise
         if self._is_reasoning and not should_stop():
             yield TextChunk(request_id, END_THINK_TAG, (TokenSpan(len(END_THINK_TAG), Source.TARGET),))
         if should_stop():
             self._reason = FinishReason.CANCELLED
         yield Finished(request_id, self._reason, self.stats())
-
-    def _mention_pictures(self, error: RemoteError) -> RemoteError:
-        """If a conversation with pictures was refused, say that the pictures may be the reason."""
-        refused = isinstance(error, RequestRejectedError) and not self._num_pieces
-        if not refused or not any(message.pictures for message in self._request.messages):
-            return error
-        return RequestRejectedError(
-            i18n("The remote server refused the conversation with its pictures. {reason}", reason=error.message),
-            "Choose a model that sees pictures, or leave them out.",
-        )
 
     # ---- what came -------------------------------------------------------------------------------------------------
 

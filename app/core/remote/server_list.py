@@ -19,7 +19,6 @@ from engine.sentences import i18n
 
 SCHEMA = 1
 NO_KEYRING = i18n("Set up a keyring such as GNOME Keyring or KWallet. Paceline does not write keys to files.")
-MAX_SERVERS = 100
 
 
 class RemoteServerList:
@@ -31,7 +30,7 @@ class RemoteServerList:
         read = self._file.read()
         self.problem: Problem | None = read.problem
         entries = read.document.get("engines")
-        found = map(_record, entries[:MAX_SERVERS] if isinstance(entries, list) else ())
+        found = map(_record, entries if isinstance(entries, list) else ())
         self._records = {record.url: record for record in found if record is not None}
 
     @property
@@ -113,8 +112,6 @@ class RemoteServerList:
 
     def _keep(self, record: ServerRecord) -> None:
         with self._lock:
-            if record.url not in self._records and len(self._records) >= MAX_SERVERS:
-                raise ServerListError("There are too many remote servers.", "Remove one first.")
             self._records[record.url] = record
             self._write()
 

@@ -120,37 +120,29 @@ def read_ollama(body: Json, model: EmbeddingModel, *, is_single: bool = False) -
 
 
 def read_rank(body: Json, model: EmbeddingModel) -> ParsedRequest:
-    """Documents to rank, as Jina's and Cohere's APIs have them, or ``texts`` as Text Embeddings Inference has them."""
+    """Documents to rank, as Jina's and Cohere's APIs have them."""
     if model.pooling is not Pooling.RANK:
         message = f"`{model.name}` makes vectors, and ranks nothing: name a reranking model with --embedding-model."
         raise ApiError(400, message, param="model", code="unsupported_value")
     fields = _fields(body, model)
-    query, is_tei = fields.text("query"), fields.has("texts")
-    if query is None:
-        raise missing("query")
-    name = "texts" if is_tei else "documents"
-    given = fields.pop(name)
+    query, given = fields.required("query"), fields.pop("documents")
     if not isinstance(given, list) or not 0 < len(given) <= MAX_INPUTS:
-        raise invalid(name, f"`{name}` must be a list of 1 to {MAX_INPUTS:,} texts.")
+        raise invalid("documents", f"`documents` must be a list of 1 to {MAX_INPUTS:,} texts.")
     texts = [  # Cohere's clients send an object with a text
-        check_text(f"{name}[{index}]", one.get("text") if isinstance(one, dict) else one)
+        check_text(f"documents[{index}]", one.get("text") if isinstance(one, dict) else one)
         for index, one in enumerate(given)
     ]
-    top_n, returns = fields.integer("top_n", 1), fields.boolean("return_text") or fields.boolean("return_documents")
+    top_n, returns = fields.integer("top_n", 1), fields.boolean("return_documents")
     fields.check_unknown()
     warnings = warnings_field()
 
     def build(embedded: list[Embedded]) -> object:
         ranked = sorted(enumerate(float(one.vectors[0][0]) for one in embedded), key=lambda each: -each[1])
-        results = list[Json]()
-        for index, score in ranked[:top_n]:
-            text: Json = {"text": texts[index]} if returns else {}
-            if is_tei:
-                results.append({"index": index, "score": score, **text})
-            else:
-                results.append({"index": index, "relevance_score": score, **({"document": text} if returns else {})})
-        head = {"model": model.name, "object": "list", "usage": _usage(embedded)}
-        return results if is_tei else {**head, "results": results, **warnings}
+        results: list[Json] = [
+            {"index": index, "relevance_score": score, **({"document": {"text": texts[index]}} if returns else {})}
+            for index, score in ranked[:top_n]
+        ]
+        return {"model": model.name, "object": "list", "usage": _usage(embedded), "results": results, **warnings}
 
     return tuple(RankPair(query, text) for text in texts), EmbeddingForm(is_normalized=False), build
 

