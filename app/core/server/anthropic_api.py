@@ -41,11 +41,7 @@ _BILLING_LINE = "x-anthropic-billing-header:"
 
 
 def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
-    """Read the body of a request to ``/v1/messages``.
-
-    Raises:
-        ApiError: 400, with the name of the wrong field.
-    """
+    """Read the body of a request to ``/v1/messages``."""
     fields = Fields(body)
     fields.ignore(*_WITHOUT_EFFECT)
     if fields.pop("thread") is not None:  # this error makes the client send the whole conversation

@@ -23,21 +23,13 @@ _CHARS_PER_TOKEN = 8  # more than code has: longer text cannot fit the context
 
 
 def parse_native_request(body: Json, model: ServedModel) -> CompletionRequest:
-    """Read the body of a request to ``/completion``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/completion``."""
     fields = Fields(body)
     return _parsed(fields, {"prompt": fields.pop("prompt")}, model)
 
 
 def parse_infill_request(body: Json, model: ServedModel) -> CompletionRequest:
-    """Read the body of a request to ``/infill``: the text before and after a gap, and other files.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/infill``: the text before and after a gap, and other files."""
     fields = Fields(body)
     before, behind, begun = (fields.text(name) for name in ("input_prefix", "input_suffix", "prompt"))
     if before is None or behind is None:

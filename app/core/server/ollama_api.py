@@ -132,11 +132,7 @@ def wants_unload(body: Json) -> bool:
 
 
 def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
-    """Read the body of a request to ``/api/chat``, or to ``/api/generate``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/api/chat``, or to ``/api/generate``."""
     fields = Fields({**body, "model": name_of(body)})
     fields.ignore("name", *_WITHOUT_EFFECT)
     is_text = not chat and (fields.boolean("raw") or bool(body.get("suffix")))

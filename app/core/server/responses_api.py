@@ -60,11 +60,7 @@ _PARTS = {TEXT: "output_text", REASONING: "reasoning_text"}  # the part of an it
 
 
 def parse_response_request(body: Json, model: ServedModel) -> CompletionRequest:
-    """Read the body of a request to ``/v1/responses``.
-
-    Raises:
-        ApiError: 400 with the field to blame, or 404 for another model.
-    """
+    """Read the body of a request to ``/v1/responses``."""
     fields = Fields(body)
     if fields.pop("previous_response_id") is not None:
         message = "No answers are kept here, so there is no `previous_response_id`: send the conversation as `input`."

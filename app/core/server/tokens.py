@@ -1,4 +1,7 @@
-"""Tokenizes, detokenizes, applies chat templates and counts tokens, as llama.cpp's server does."""
+"""Tokenizes, detokenizes, applies chat templates and counts tokens, as llama.cpp's server does.
+
+The readers of requests raise `ApiError` with the field to blame, as in all modules of APIs.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +26,7 @@ BodyReader = Callable[[Json, ServedModel], SessionCall]  # returns a call whose 
 
 
 def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
-    """Read the body of a request to ``/tokenize``: a text, or a list that mixes texts and token ids.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/tokenize``: a text, or a list that mixes texts and token ids."""
     fields, content = _required_field(body, "content")
     adds_special, special = fields.boolean("add_special"), fields.boolean("parse_special", default=True)
     with_pieces = fields.boolean("with_pieces")
@@ -42,11 +41,7 @@ def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
 
 
 def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
-    """Read the body of a request to ``/detokenize``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/detokenize``."""
     fields, given = _required_field(body, "tokens")
     fields.check_unknown()
     ids = token_ids(as_list("tokens", given), "tokens", model.n_vocab)
@@ -54,30 +49,18 @@ def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
 
 
 def read_template(body: Json, model: ServedModel) -> SessionCall:
-    """Read the body of a request to ``/apply-template``, in the format of ``/v1/chat/completions``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/apply-template``, in the format of ``/v1/chat/completions``."""
     request = parse_request(body, model, chat=True).request
     return partial(_prompt, request, warnings_field())
 
 
 def read_count(body: Json, model: ServedModel) -> SessionCall:
-    """Read the body of a request to Anthropic's ``/v1/messages/count_tokens``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to Anthropic's ``/v1/messages/count_tokens``."""
     return partial(_count, parse_messages_request(body, model).request, {})
 
 
 def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> SessionCall:
-    """Read the body of a token count: a request to ``/v1/chat/completions`` (``chat``) or ``/v1/responses``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a token count: a request to ``/v1/chat/completions`` (``chat``) or ``/v1/responses``."""
     asked = parse_request(body, model, chat=True) if chat else parse_response_request(body, model)
     return partial(_count, asked.request, {"object": _COUNT, **warnings_field()})
 
