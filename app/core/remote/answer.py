@@ -84,7 +84,11 @@ def build_request(
     body["messages"] = [_message(message) for message in after_results(request.messages)]
     body |= _template(request, kind, reasoning)
     if request.messages and request.messages[-1].role == "assistant":
-        body |= _continuing(kind)
+        if kind not in _OWN_TEMPLATE:
+            message = "This remote server cannot continue an answer."
+            raise RequestRejectedError(message, "Ask for the answer again instead.")
+        if kind is not ServerKind.LLAMA_SERVER:  # which continues by default
+            body |= {"continue_final_message": True, "add_generation_prompt": False}
     return CHAT, body
 
 
@@ -95,15 +99,6 @@ def _template(request: ChatRequest, kind: ServerKind, reasoning: Mapping[str, ob
         return {**reasoning, **({EFFORT_VARIABLE: given[EFFORT_VARIABLE]} if EFFORT_VARIABLE in given else {})}
     kept = reasoning.get("chat_template_kwargs")
     return {**reasoning, **request_fields({**(kept if isinstance(kept, dict) else {}), **given})}
-
-
-def _continuing(kind: ServerKind) -> Mapping[str, object]:
-    """Request fields that make the server continue the last message; llama-server does so by default."""
-    if kind not in _OWN_TEMPLATE:
-        raise RequestRejectedError("This remote server cannot continue an answer.", "Ask for the answer again instead.")
-    if kind is ServerKind.LLAMA_SERVER:
-        return {}
-    return {"continue_final_message": True, "add_generation_prompt": False}
 
 
 def _sampling(sampling: SamplingParams, kind: ServerKind) -> dict[str, object]:

@@ -82,16 +82,16 @@ def parse_object(raw: bytes) -> dict[str, object]:
         raise ApiError(400, "The body must be a JSON object.", code="invalid_json")
     level: list[object] = [value]
     for _ in range(MAX_DEPTH):
-        level = [inner for outer in level for inner in _members(outer)]
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ())
+            if isinstance(inner, dict | list)
+        ]
     if level:
         raise too_deep
     whole: dict[str, object] = _without_half_surrogates(value) if b"\\u" in raw else value
     return whole
-
-
-def _members(value: object) -> list[object]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [member for member in inner if isinstance(member, dict | list)]
 
 
 def _without_half_surrogates(value: Any) -> Any:  # noqa: ANN401  (JSON)
@@ -191,10 +191,6 @@ def as_fields(param: str, value: object) -> Fields:
     return Fields(value, param)
 
 
-def _is_one_of(value: object, values: Iterable[object]) -> bool:
-    return any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values)  # True == 1
-
-
 class Fields:
     """The fields of an object; ``null`` counts as missing. Getters raise `ApiError` for a wrong type.
 
@@ -292,7 +288,7 @@ class Fields:
         """
         for name, values in neutral.items():
             value = self.pop(name)
-            if value is not None and not _is_one_of(value, values):
+            if value is not None and not any(value == one and type(value) is type(one) for one in values):
                 raise unsupported(self.path(name))
 
     def check_unknown(self) -> None:

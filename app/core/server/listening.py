@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import itertools
 import json
 import logging
 import signal
@@ -145,10 +146,11 @@ class HttpServer(uvicorn.Server):
 
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
             headers = {"Connection": "close"}
-            if scope["type"] == "http" and _head_bytes(scope) > MAX_HEADER_BYTES:
+            parts = [scope["raw_path"], scope["query_string"], *itertools.chain(*scope["headers"])]
+            if sum(map(len, parts)) > MAX_HEADER_BYTES:
                 message = f"The head of this request is longer than {MAX_HEADER_BYTES:,} bytes."
                 error = ApiError(431, message, code="head_too_long", headers=headers)
-            elif scope["type"] != "http" or len(self.server_state.connections) <= MAX_CONNECTIONS:
+            elif len(self.server_state.connections) <= MAX_CONNECTIONS:
                 await app(scope, receive, send)
                 return
             else:
@@ -179,11 +181,6 @@ class HttpServer(uvicorn.Server):
                 with contextlib.suppress(NotImplementedError):  # Windows' event loop lacks remove_reader
                     loop.remove_reader(listener.fileno())
         await asyncio.sleep(0)
-
-
-def _head_bytes(scope: Scope) -> int:
-    fields = sum(len(name) + len(value) for name, value in scope["headers"])
-    return fields + len(scope["raw_path"]) + len(scope["query_string"])
 
 
 def _raise_file_limit() -> None:

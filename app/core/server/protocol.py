@@ -150,7 +150,8 @@ def parse_request(
         ApiError: 400, with the name of the wrong field.
     """
     fields = Fields(body)
-    check_name(fields, model)
+    if fields.text("model") not in (None, model.name):
+        warn(f"There is no such model here; this server has `{model.name}`.")
     fields.ignore(*_WITHOUT_EFFECT)
     max_tokens = _max_tokens(fields, model.defaults.max_tokens, chat=chat)
     request = replace(
@@ -242,12 +243,6 @@ def _with_passages(messages: tuple[Message, ...], project: str, model: ServedMod
     shift = len(content) - len(last.content)
     pictures = tuple((position + shift, picture) for position, picture in last.pictures)
     return (*messages[:-1], replace(last, content=content, pictures=pictures))
-
-
-def check_name(fields: Fields, model: ServedModel) -> None:
-    """Read `model`; an unknown name is reported."""
-    if fields.text("model") not in (None, model.name):
-        warn(f"There is no such model here; this server has `{model.name}`.")
 
 
 def _texts(

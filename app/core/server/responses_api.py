@@ -48,6 +48,7 @@ _RENAMED = (  # (chat API field, this API's field), for errors
     ("messages", "input"),
     (".function.", "."),
 )
+_IGNORED_IN_TOOL = ("type", "defer_loading", "output_schema")
 _ROLES = ("user", "assistant", "system", "developer")
 _CALLS = ("function_call", "custom_tool_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
@@ -73,15 +74,24 @@ def parse_response_request(body: Json, model: ServedModel) -> CompletionRequest:
     instructions, wanted = fields.text("instructions"), fields.pop("max_output_tokens")
     choice = fields.pop("tool_choice")
     form, text = _text(fields.nested("text"))
-    effort = _effort(fields.nested("reasoning"))
+    effort = None
+    if (reasoning := fields.nested("reasoning")) is not None:
+        effort = reasoning.text("effort")
+        reasoning.ignore("summary", "generate_summary")  # no summaries: the full reasoning is returned
+        reasoning.check_unknown()
+    top_logprobs, include = fields.pop("top_logprobs"), as_list("include", fields.pop("include"))
+    wants_logprobs = top_logprobs is not None or _LOGPROBS in include
     messages = _messages(fields.pop("input"), instructions, model.picture_source)
     chat: Json = {
-        "tools": [_chat_tool(tool) for tool in tools],
+        "tools": [
+            {"type": "function", "function": {name: tool[name] for name in tool if name not in _IGNORED_IN_TOOL}}
+            for tool in tools
+        ],
         "tool_choice": {"function": choice} if isinstance(choice, dict) else choice,
         "max_tokens": wanted,
         "reasoning_effort": effort,
         **text,
-        **_logprobs(fields.pop("include"), fields.pop("top_logprobs")),
+        **({"logprobs": True, "top_logprobs": top_logprobs} if wants_logprobs else {}),
     }
     try:
         asked = single_request(parse_request({**chat, **fields.remaining()}, model, chat=True, messages=messages))
@@ -126,18 +136,15 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
             continue
         if last is not None and message.tool_calls and last.role == "assistant":
             messages[-1] = replace(last, tool_calls=(*last.tool_calls, *message.tool_calls))
-        elif last is not None and _continues_message(message, last):
+        elif (
+            last is not None
+            and message.role == last.role
+            and (message.role == "system" or (message.role == "assistant" and not last.tool_calls))
+        ):
             messages[-1] = replace(last, content=f"{last.content}\n\n{message.content}")
         else:
             messages.append(message)
     return tuple(messages)
-
-
-def _continues_message(message: Message, last: Message) -> bool:
-    """True if a message is merged with the one before: both are system messages, or parts of one answer."""
-    return message.role == last.role and (
-        message.role == "system" or (message.role == "assistant" and not last.tool_calls)
-    )
 
 
 def _message(fields: Fields, source: PictureSource | None) -> Message | None:
@@ -170,12 +177,6 @@ def _message(fields: Fields, source: PictureSource | None) -> Message | None:
     return message
 
 
-def _chat_tool(tool: Json) -> Json:
-    """Convert a tool to the format of the chat API."""
-    left = {name: value for name, value in tool.items() if name not in ("type", "defer_loading", "output_schema")}
-    return {"type": "function", "function": left}
-
-
 def _text(given: Fields | None) -> tuple[object, Json]:
     """The form of the answer as it was given, and the fields of the chat API."""
     if given is None:
@@ -186,20 +187,6 @@ def _text(given: Fields | None) -> tuple[object, Json]:
     if isinstance(form, dict) and form.get("type") == "json_schema":
         made = {"type": "json_schema", "json_schema": {name: value for name, value in form.items() if name != "type"}}
     return form, {"verbosity": verbosity, "response_format": made}
-
-
-def _effort(given: Fields | None) -> str | None:
-    if given is None:
-        return None
-    effort = given.text("effort")
-    given.ignore("summary", "generate_summary")  # no summaries: the full reasoning is returned
-    given.check_unknown()
-    return effort
-
-
-def _logprobs(include: object, top: object) -> Json:
-    wanted = top is not None or _LOGPROBS in as_list("include", include)
-    return {"logprobs": True, "top_logprobs": top} if wanted else {}
 
 
 # ---- answers --------------------------------------------------------------------------------------------------------
