@@ -95,7 +95,7 @@ def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> 
         content = ""
     if not isinstance(content, list):
         if not isinstance(content, str):
-            raise wrong_type(at, "a string or an array of blocks", content)
+            raise wrong_type(at, "a string or an array of blocks")
         return [Message(role, content)]
     rest, calls, results = list[object](), list[ToolCall](), list[Message]()
     for index, block in enumerate(content):

@@ -229,21 +229,8 @@ def _inputs(fields: Fields, other_name: str, model: EmbeddingModel) -> tuple[Inp
 def _input(value: object, param: str, model: EmbeddingModel) -> Input:
     if isinstance(value, str):
         return value
-    if isinstance(value, dict):
-        # The text of llama.cpp's input objects: ``prompt_string``, or the joined parts of ``content``.
-        fields = Fields(value, param)
-        text, parts = fields.text("prompt_string"), fields.objects("content")
-        fields.check_unknown()
-        texts = [] if text is None else [text]
-        for part in parts:
-            if part.text("type") != "text":
-                raise unsupported(part.param, f"`{part.param}` is no text, and this server embeds nothing else.")
-            texts.append(part.required("text"))
-        if not texts:
-            raise missing(fields.path("content"))
-        return "".join(texts)
     if not isinstance(value, list):
-        raise wrong_type(param, "a string, token ids, or an array of such", value)
+        raise wrong_type(param, "a string, token ids, or an array of such")
     token_ids([one for one in value if not isinstance(one, str)], param, model.n_vocab)
     return tuple(value)
 

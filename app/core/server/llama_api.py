@@ -90,7 +90,7 @@ def _bias(value: object) -> object:
     for pair in value:
         token, bias = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
         if isinstance(token, bool) or not isinstance(token, int):
-            raise wrong_type("logit_bias", "an object, or an array of pairs of a token id and a number", pair)
+            raise wrong_type("logit_bias", "an object, or an array of pairs of a token id and a number")
         found[str(token)] = -100.0 if bias is False else bias
     return found
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 
 from app.core.server.errors import ApiError
@@ -90,7 +89,7 @@ def read_content(value: object, param: str, role: str, source: PictureSource | N
     """
     if not isinstance(value, list):
         if not isinstance(value, str):
-            raise wrong_type(param, "a string or an array of text parts", value)
+            raise wrong_type(param, "a string or an array of text parts")
         return value, ()
     text, pictures, joint = "", list[tuple[int, Picture]](), ""
     for index, part in enumerate(value):
@@ -129,13 +128,10 @@ def text_of_part(value: object, param: str) -> str:
         return text or refusal or ""
     shown = check_text(f"{param}.type", kind)[:40]
     warn(f"Parts of the type `{shown}` are not read here: the model gets the words that are in them.")
-    name = next((one for key in _NAME_FIELDS if isinstance(one := _field_of_part(value, key), str)), "")
+    inner = value.get("file")
+    named = {**inner, **value} if isinstance(inner, dict) else value
+    name = next((one for key in _NAME_FIELDS if isinstance(one := named.get(key), str)), "")
     return "\n".join(filter(None, (f"[{shown} {name[:200]}".rstrip() + "]", _part_texts(value))))
-
-
-def _field_of_part(part: Mapping[str, object], key: str) -> object:
-    inner = part.get("file")
-    return part.get(key, inner.get(key) if isinstance(inner, dict) else None)
 
 
 def _part_texts(value: object) -> str:
@@ -146,10 +142,8 @@ def _part_texts(value: object) -> str:
         return "\n".join(filter(None, map(_part_texts, value)))
     if not isinstance(value, dict):
         return ""
-    data, title = value.get("data", value.get("file_data")), value.get("title")
-    words = [title] if value.get("type") == "web_search_result" and isinstance(title, str) else []
-    if isinstance(data, str):
-        words.append(data if value.get("type") == "text" else _decoded(data))
+    data = value.get("data", value.get("file_data"))
+    words = [data if value.get("type") == "text" else _decoded(data)] if isinstance(data, str) else []
     return "\n".join(filter(None, (*words, *(_part_texts(value.get(key)) for key in _TEXT_FIELDS.split()))))
 
 

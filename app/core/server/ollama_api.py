@@ -187,7 +187,7 @@ def _thinking(value: object) -> Json:
     if isinstance(value, str):
         return {"reasoning_effort": value}
     if not isinstance(value, bool):
-        raise wrong_type("think", "a boolean or an effort", value)
+        raise wrong_type("think", "a boolean or an effort")
     return {"reasoning_effort": "medium" if value else "none"}
 
 
@@ -222,7 +222,7 @@ def _messages(values: object) -> object:
 def _with_id(call: object, call_id: str) -> Any:  # noqa: ANN401  (JSON)
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict):
-        raise wrong_type("tool_calls", "calls of functions", call)
+        raise wrong_type("tool_calls", "calls of functions")
     return {
         "id": call_id,
         "type": "function",

@@ -379,7 +379,7 @@ def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[s
         elif isinstance(one, str):
             prompts.append(one)
         else:
-            raise wrong_type(param, "a string, token ids, or an array of such", one)
+            raise wrong_type(param, "a string, token ids, or an array of such")
     return prompts
 
 
@@ -391,7 +391,7 @@ def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]
     """
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise wrong_type(param, "token ids", value)
+            raise wrong_type(param, "token ids")
         if not 0 <= value < n_vocab:
             raise _unknown_token(param, n_vocab)
     return tuple(cast("list[int]", values))

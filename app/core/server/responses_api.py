@@ -122,7 +122,7 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
         raise missing("input")
     items = [{"role": "user", "content": value}] if isinstance(value, str) else value
     if not isinstance(items, list):
-        raise wrong_type("input", "a string or an array", value)
+        raise wrong_type("input", "a string or an array")
     if not items:
         raise ApiError(400, "`input` is empty.", param="input")
     messages = [] if instructions is None else [Message("system", instructions)]

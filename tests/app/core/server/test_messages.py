@@ -67,7 +67,7 @@ def test_blocks_of_anthropics_api_are_read_as_words(blocks: list[object], words:
          "[server_tool_use web_search]\nx"),
         ([{"type": "web_search_tool_result", "tool_use_id": "s", "content": [
             {"type": "web_search_result", "title": "T", "url": "https://a", "encrypted_content": "AAAA"}]}],
-         "[web_search_tool_result]\nT\nhttps://a"),
+         "[web_search_tool_result]\nhttps://a"),
         ([{"type": "web_fetch_tool_result", "content": {"type": "web_fetch_result", "url": "https://a", "content":
             document({"type": "text", "media_type": "text/plain", "data": "words"}, title="t")}}],
          "[web_fetch_tool_result]\nhttps://a\nwords"),
