@@ -222,6 +222,17 @@ def test_a_prompt_that_is_too_long_is_refused_before_it_is_read(server: Scripted
     assert not server.session.requests
 
 
+def test_a_conversation_is_known_by_its_beginning(server: ScriptedServer) -> None:
+    """The engine keeps the caches of conversations apart by this number."""
+    first, again, other = ([{"role": "user", "content": words}] for words in ("Hello", "Hello", "Good evening"))
+    more = [{"role": "assistant", "content": "Good day"}, {"role": "user", "content": "And now?"}]
+    for messages in ([*first, *more], [*again, *more, *more], [*other, *more]):
+        assert server.client.post(CHAT, json={"messages": messages}).status_code == 200
+    one, two, three = (request.conversation_id for request in server.session.requests)
+    assert one == two != three
+    assert max(one, three) < 0, "no chat of the window"
+
+
 def test_what_was_said_is_in_no_log(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     server.session.pieces = (SAID,)

@@ -229,7 +229,7 @@ def test_ollamas_pictures_are_seen(seeing: ScriptedServer) -> None:
 
 
 def test_pictures_reach_a_model_and_count_as_tokens(tmp_path: Path) -> None:
-    """Through all layers in all three APIs; a second turn finds them in the cache."""
+    """A second turn finds them in the cache."""
     pair = write_pair(tmp_path, "llava")
     session = Session()
     ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(pair.side)))
@@ -241,14 +241,6 @@ def test_pictures_reach_a_model_and_count_as_tokens(tmp_path: Path) -> None:
         assert usage["prompt_tokens"] > 49
         again = server.client.post(CHAT, json=body).json()["usage"]
         assert again["prompt_tokens_details"]["cached_tokens"] > 49
-        items = [{"type": "input_text", "text": "ab "}, {"type": "input_image", "image_url": URL}]
-        made = server.client.post(
-            "/v1/responses", json={"input": [{"role": "user", "content": items}], "max_output_tokens": 2}
-        )
-        assert made.json()["usage"]["input_tokens"] > 49
-        block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
-        counted = server.client.post("/v1/messages/count_tokens", json={"max_tokens": 1, **chat(block, words("a"))})
-        assert counted.json()["input_tokens"] > 49
     finally:
         session.gate = type("Gate", (), {"set": lambda _self: None})()  # type: ignore[attr-defined]
         server.close()
