@@ -44,11 +44,7 @@ class AnswerForm:
 
 
 def read_form(fields: Fields) -> AnswerForm:
-    """Read `response_format`, and llama.cpp's `grammar` and `json_schema`.
-
-    Raises:
-        ApiError: 400: the format is unknown, or the schema cannot be converted to a grammar.
-    """
+    """Read `response_format`, and llama.cpp's `grammar` and `json_schema`."""
     schema, grammar = fields.pop("json_schema"), fields.text("grammar")
     forms = [
         AnswerForm(_response_format(fields.nested("response_format"))),
@@ -100,11 +96,7 @@ def _grammar_text(grammar: Grammar) -> str:
 
 
 def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
-    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form``: the form of an answer without a call.
-
-    Raises:
-        ApiError: 400: the fields are invalid, or the model's chat template does not support tools.
-    """
+    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form``: the form of an answer without a call."""
     choice, many = fields.pop("tool_choice"), fields.boolean("parallel_tool_calls", default=True)
     functions, strict = _functions(fields.objects("tools", MAX_TOOLS))
     wanted = _required_names(choice, functions)

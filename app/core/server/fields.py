@@ -58,11 +58,7 @@ async def read_object(
 
 
 def parse_object(raw: bytes) -> dict[str, object]:
-    """Parse a JSON object: UTF-8, no NaN, not deeper than `MAX_DEPTH`.
-
-    Raises:
-        ApiError: the body is no such object. The message does not quote the body.
-    """
+    """Parse a JSON object: UTF-8, no NaN, not deeper than `MAX_DEPTH`."""
     too_deep = ApiError(400, f"The body is nested deeper than {MAX_DEPTH} levels.", code="invalid_json")
     try:
         value = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
@@ -146,22 +142,14 @@ def unsupported(param: str, message: str = "") -> ApiError:
 
 
 def check_text(param: str, value: object) -> str:
-    """Return ``value`` if it is a string.
-
-    Raises:
-        ApiError: the value is not a string.
-    """
+    """Return ``value`` if it is a string."""
     if not isinstance(value, str):
         raise wrong_type(param, "a string")
     return value
 
 
 def as_list(param: str, value: object, at_most: int | None = None) -> list[object]:
-    """Return ``value`` if it is an array of at most so many items; an empty list for None.
-
-    Raises:
-        ApiError: it is no array, or too long.
-    """
+    """Return ``value`` if it is an array of at most so many items; an empty list for None."""
     if value is None:
         return []
     if not isinstance(value, list):
@@ -172,11 +160,7 @@ def as_list(param: str, value: object, at_most: int | None = None) -> list[objec
 
 
 def as_fields(param: str, value: object) -> Fields:
-    """The fields of an object.
-
-    Raises:
-        ApiError: the value is no object.
-    """
+    """The fields of an object."""
     if not isinstance(value, dict):
         raise wrong_type(param, "an object")
     return Fields(value, param)
@@ -272,11 +256,7 @@ class Fields:
         return left
 
     def refuse_unless(self, neutral: Mapping[str, Iterable[object]]) -> None:
-        """Take fields that may only have one of their ``neutral`` values.
-
-        Raises:
-            ApiError: a field has another value.
-        """
+        """Take fields that may only have one of their ``neutral`` values."""
         for name, values in neutral.items():
             value = self.pop(name)
             if value is not None and not any(value == one and type(value) is type(one) for one in values):

@@ -46,11 +46,7 @@ Content = tuple[str, tuple[tuple[int, Picture], ...]]  # a text, and pictures wi
 
 
 def read_messages(fields: Fields, source: PictureSource | None = None) -> tuple[Message, ...]:
-    """Read `messages` of a chat request; ``source`` reads their pictures.
-
-    Raises:
-        ApiError: the messages are invalid.
-    """
+    """Read `messages` of a chat request; ``source`` reads their pictures."""
     if not fields.has("messages"):
         raise missing("messages")
     given = fields.objects("messages", MAX_MESSAGES)
@@ -70,11 +66,7 @@ def complete_messages(messages: tuple[Message, ...], system: str, tool_text: str
 
 
 def text_of(value: object, param: str) -> str:
-    """A text, or the joined texts of parts.
-
-    Raises:
-        ApiError: the value is neither.
-    """
+    """A text, or the joined texts of parts."""
     return read_content(value, param, "system", None)[0]
 
 
@@ -83,9 +75,6 @@ def read_content(value: object, param: str, role: str, source: PictureSource | N
 
     Texts are joined with ``separator``, except beside a picture. A picture that the model cannot see becomes a line of
     text: an error would block the conversation for good, since clients send all messages again.
-
-    Raises:
-        ApiError: the content is invalid.
     """
     if not isinstance(value, list):
         if not isinstance(value, str):
@@ -112,9 +101,6 @@ def text_of_part(value: object, param: str) -> str:
 
     A part without text is not refused, since that would block every later request of the conversation. The model
     gets the text of a document or a search result below a line with its name.
-
-    Raises:
-        ApiError: the part is no object, or has no type.
     """
     fields = as_fields(param, value)
     assert isinstance(value, dict)  # noqa: S101  (checked by `as_fields`)

@@ -32,11 +32,7 @@ class PictureSource:
         return PictureSource(self._reader)
 
     def read(self, url: str, param: str) -> Picture:
-        """Read the picture of a URL.
-
-        Raises:
-            ApiError: 400: not a picture, not allowed, or too many pictures.
-        """
+        """Read the picture of a URL."""
         self._num_read += 1
         if self._num_read > MAX_PICTURES_READ:
             raise ApiError(400, f"A request may have {MAX_PICTURES_READ} pictures at most.", param=param, code=_INVALID)
@@ -51,11 +47,7 @@ class PictureSource:
         raise ApiError(400, message, param=param, code=_INVALID)
 
     def read_or_describe(self, url: str, param: str) -> Picture | str:
-        """Read the picture of a URL, or return a line of text if it is unreadable and was in an earlier request.
-
-        Raises:
-            ApiError: 400: the picture is new.
-        """
+        """Read the picture of a URL, or return a line of text if it is unreadable and was in an earlier request."""
         try:
             return self.read(url, param)
         except ApiError as error:

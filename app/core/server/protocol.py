@@ -145,9 +145,6 @@ def parse_request(
     """Read the body of a request to ``/v1/chat/completions`` or ``/v1/completions``.
 
     ``messages``: of a chat, if another API's parser has read them. ``may_be_empty`` allows an empty prompt.
-
-    Raises:
-        ApiError: 400, with the name of the wrong field.
     """
     fields = Fields(body)
     if fields.text("model") not in (None, model.name):
@@ -195,11 +192,7 @@ def parse_request(
 
 
 def single_request(asked: CompletionRequest) -> CompletionRequest:
-    """Refuse several answers, for an API that has one in a response.
-
-    Raises:
-        ApiError: the request asks for several.
-    """
+    """Refuse several answers, for an API that has one in a response."""
     if asked.further_requests:
         raise unsupported("n")
     return asked
@@ -225,11 +218,7 @@ def _chat(
 
 
 def _with_passages(messages: tuple[Message, ...], project: str, model: ServedModel) -> tuple[Message, ...]:
-    """Put passages of a project's files before the last question.
-
-    Raises:
-        ApiError: the project does not exist, or the last message is no question.
-    """
+    """Put passages of a project's files before the last question."""
     last = messages[-1]
     if last.role != "user":
         raise invalid("project", "`project` is for messages that end with a question.")
@@ -384,11 +373,7 @@ def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[s
 
 
 def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]:
-    """Read a list of token ids.
-
-    Raises:
-        ApiError: 400: an id is not in the model's vocabulary.
-    """
+    """Read a list of token ids."""
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int):
             raise wrong_type(param, "token ids")
