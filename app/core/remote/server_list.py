@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +117,11 @@ class RemoteServerList:
 
     def _write(self) -> None:
         try:
-            self._file.write({"schema": SCHEMA, "engines": [_table(record) for record in self._records.values()]})
+            tables = [
+                {"url": record.url, "allows_plain": record.allows_plain, **asdict(record.facts)}
+                for record in self._records.values()
+            ]
+            self._file.write({"schema": SCHEMA, "engines": tables})
         except (SettingsWriteError, OSError) as error:
             raise ServerListError(i18n("{path} cannot be written.", path=self._file.path)) from error
 
@@ -126,24 +130,12 @@ def _origin(url: str) -> str:
     return "/".join(url.split("/")[:3])
 
 
-def _table(record: ServerRecord) -> dict[str, Any]:
-    facts = record.facts
-    return {
-        "url": record.url,
-        "allows_plain": record.allows_plain,
-        "kind": facts.kind.value,
-        "version": facts.version,
-        "drafting": facts.drafting,
-        "models": [{"name": model.name, "n_ctx": model.n_ctx, "sees": model.has_vision} for model in facts.models],
-    }
-
-
 def _record(table: Any) -> ServerRecord | None:  # noqa: ANN401 (TOML)
     """Parse an entry of the file; None if it is invalid."""
     try:
         kind = ServerKind(table["kind"]) if table["kind"] in set(ServerKind) else ServerKind.OTHER
         models = tuple(
-            RemoteModel(str(each["name"]), int(each["n_ctx"]), each.get("sees") is not False)
+            RemoteModel(str(each["name"]), int(each["n_ctx"]), each.get("has_vision") is not False)
             for each in table["models"]
         )
         facts = ServerFacts(kind, str(table["version"]), models, str(table["drafting"]))

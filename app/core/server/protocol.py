@@ -59,6 +59,8 @@ _WITHOUT_EFFECT = (
     "prompt_cache_retention",
     "cache_prompt",
     "timings_per_token",
+    "add_generation_prompt",  # the last message says whether the answer continues it
+    "continue_final_message",
 )
 # Values that LM Studio, llama.cpp's server and vLLM use for "no limit" and "off".
 _UNSET = -1
@@ -171,9 +173,6 @@ def parse_request(
     stream = fields.boolean("stream")
     include_usage = _include_usage(fields.nested("stream_options"), stream=stream)
     number = _num_choices(fields, len(prompts))
-    continues, adds_prompt = (fields.boolean(name) for name in ("continue_final_message", "add_generation_prompt"))
-    if continues and adds_prompt:
-        raise invalid("add_generation_prompt", "Set either this or `continue_final_message`.")
     fields.refuse_unless(_SUPPORTED_VALUES)
     fields.check_unknown()
     first, *more = [_with_choice_number(one, index) for one in prompts for index in range(number)]
@@ -259,15 +258,9 @@ def _texts(
 
 def _num_choices(fields: Fields, num_prompts: int) -> int:
     """The number of answers per prompt."""
-    number, of_best = fields.integer("n", 1, MAX_CHOICES), fields.integer("best_of")
-    number = 1 if number is None else number
+    number = fields.integer("n", 1, MAX_CHOICES) or 1
     if number * num_prompts > MAX_CHOICES:
-        message = (
-            f"A request may ask for {MAX_CHOICES} answers at most, and this one asks for {number * num_prompts:,}."
-        )
-        raise invalid("prompt", message)
-    if of_best not in (None, number):
-        raise unsupported("best_of", "`best_of` must be as `n`: all answers are given.")
+        raise invalid("prompt", f"A request may ask for {MAX_CHOICES} answers at most.")
     return number
 
 
@@ -451,6 +444,5 @@ def _include_usage(options: Fields | None, *, stream: bool) -> bool:
     if not stream:
         warn("`stream_options` is for answers that are streamed.")
     include_usage = options.boolean("include_usage") and stream
-    options.refuse_unless({"include_obfuscation": (False,)})
     options.check_unknown()
     return include_usage

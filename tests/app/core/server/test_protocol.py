@@ -96,7 +96,6 @@ def test_a_prompt_is_text_or_tokens(prompt: object) -> None:
     ("field", "value"),
     [
         ("functions", [{"name": "f"}]),
-        ("best_of", 2),
         ("modalities", ["text", "audio"]),
     ],
 )
@@ -179,7 +178,6 @@ def test_what_changes_little_is_passed_over_and_reported(fields: dict[str, objec
         ({"response_format": {"type": "xml"}}, "response_format.type"),
         ({"response_format": {"type": "json_object"}, "grammar": 'root ::= "a"'}, "grammar"),
         ({"messages": [{"role": "user"}]}, "messages[0].content"),
-        ({"continue_final_message": True, "add_generation_prompt": True}, "add_generation_prompt"),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_refused_with_its_field(fields: dict[str, object], param: str) -> None:
