@@ -46,9 +46,13 @@ def plain_server(app: ASGIApp = answer_nothing) -> Iterator[int]:
 
 
 def test_a_header_without_end_and_an_odd_request_are_refused() -> None:
-    head = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "
+    begun = b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: "
     with plain_server() as port:
-        for raw in (head + b"x" * 200_000 + b"\r\n\r\n", b"\x16\x03\x01\r\n\r\n"):
+        for raw, status in (
+            (begun + b"x" * 200_000 + b"\r\n\r\n", b"400"),
+            (begun + b"x" * 20_000 + b"\r\n\r\n", b"4"),  # 431 if it arrives in one piece
+            (b"\x16\x03\x01\r\n\r\n", b"400"),
+        ):
             with socket.create_connection((LOCAL, port), timeout=PATIENCE_S) as link:
                 try:
                     link.sendall(raw)
@@ -56,9 +60,10 @@ def test_a_header_without_end_and_an_odd_request_are_refused() -> None:
                 except ConnectionError:  # the server closed the connection before all was sent
                     continue
                 head, _, body = answer.partition(b"\r\n\r\n")
-                assert head.startswith(b"HTTP/1.1 400")
+                assert head.startswith(b"HTTP/1.1 " + status)
                 error = json.loads(body)["error"]
-                assert (error["type"], error["code"]) == ("invalid_request_error", "invalid_http")
+                assert error["type"] == "invalid_request_error"
+                assert error["code"] in ("invalid_http", "head_too_long")
 
 
 def test_a_connection_without_a_request_is_closed_and_one_that_asks_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,13 +168,6 @@ def test_connections_far_over_the_limit_are_closed(monkeypatch: pytest.MonkeyPat
             assert link.recv(12) == (b"HTTP/1.1 503" if number < 2 else b"HTTP/1.1 200")
             if number < 2:
                 assert link.makefile("rb").read().endswith(b"}")  # the connection is closed then
-
-
-def test_a_head_that_is_too_long_is_refused_in_one_piece_as_well() -> None:
-    with plain_server() as port, socket.create_connection((LOCAL, port), timeout=PATIENCE_S) as link:
-        link.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 20_000 + b"\r\n\r\n")
-        head, _, _ = link.recv(4096).partition(b"\r\n")
-        assert head in (b"HTTP/1.1 431 ", b"HTTP/1.1 431 Request Header Fields Too Large", b"HTTP/1.1 400 Bad Request")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="limits of POSIX")
