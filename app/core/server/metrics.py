@@ -8,18 +8,16 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from app.core.domain.local_server import GONE, Activity, LoggedRequest, RequestState
 from app.core.server.errors import ApiError
 from app.core.server.scheduler import JobEvent
-from engine.pacing.pass_trace import TracedPass
 from engine.records import Finished, PrefillProgress, RunStats, Source, TextChunk
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_DRAFTED = (Source.NGRAM, Source.DRAFT, Source.HEAD)
 _Sample = tuple[str, float]  # (labels in Prometheus' format, value)
 _Metric = tuple[str, str, str, list[_Sample] | float | None]  # (name, kind, help, values)
 MAX_ROWS = 200
@@ -119,8 +117,6 @@ class Metrics:
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, int]] = Counter()
         self._sums: defaultdict[str, float] = defaultdict(float)
-        self._proposed: Counter[Source] = Counter()
-        self._accepted: Counter[Source] = Counter()
         self._tokens: Counter[Source] = Counter()
 
     def count_request(self, path: str, status: int) -> None:
@@ -146,13 +142,6 @@ class Metrics:
             ):
                 self._sums[name] += value
 
-    def count_pass(self, traced: TracedPass) -> None:
-        """Count proposed and accepted tokens of a pass, by source."""
-        if traced.sources:
-            with self._lock:
-                self._proposed.update(traced.sources)
-                self._accepted.update(traced.sources[: traced.accepted])
-
     def render(self, activity: Activity) -> str:
         states = Counter(row.state for row in self.requests.rows())
         lines = list[str]()
@@ -176,8 +165,7 @@ class Metrics:
         ]
         rate = activity.tokens_per_second
         per_pass, acceptance = _ratio(sums["predicted"], sums["passes"]), _ratio(sums["accepted"], sums["proposed"])
-        proposed, accepted = _by_source(self._proposed, _DRAFTED), _by_source(self._accepted, _DRAFTED)
-        tokens = _by_source(self._tokens, Source)
+        tokens = [(f'{{source="{source.value}"}}', float(self._tokens[source])) for source in Source]
         return (
             ("requests_total", "counter", "HTTP requests by path and status of the response.", requests),
             ("requests_waiting", "gauge", "Requests in the queue.", activity.num_waiting),
@@ -191,8 +179,8 @@ class Metrics:
             ("predicted_tokens_total", "counter", "Tokens of answers.", sums["predicted"]),
             ("predicted_seconds_total", "counter", "Seconds of decoding.", sums["predicted_s"]),
             ("passes_total", "counter", "Forward calls of the target.", sums["passes"]),
-            ("drafted_tokens_total", "counter", "Tokens proposed to the target, by drafter.", proposed),
-            ("accepted_tokens_total", "counter", "Accepted tokens, by drafter.", accepted),
+            ("drafted_tokens_total", "counter", "Tokens proposed to the target.", sums["proposed"]),
+            ("accepted_tokens_total", "counter", "Accepted tokens.", sums["accepted"]),
             ("emitted_tokens_total", "counter", "Tokens of answers, by source.", tokens),
             ("tokens_per_pass", "gauge", "Tokens of answers / passes, since the start.", per_pass),
             ("acceptance_rate", "gauge", "Accepted / proposed tokens, since the start.", acceptance),
@@ -201,7 +189,3 @@ class Metrics:
 
 def _ratio(value: float, whole: float) -> float | None:
     return value / whole if whole else None
-
-
-def _by_source(counts: Counter[Source], sources: Iterable[Source]) -> list[_Sample]:
-    return [(f'{{source="{source.value}"}}', float(counts[source])) for source in sources]

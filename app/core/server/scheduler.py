@@ -25,7 +25,7 @@ from engine.records import (
     PrefillProgress,
     TextChunk,
 )
-from engine.requests import Engine, JobEnded, PassTraced, RunJob, next_request_id
+from engine.requests import Engine, JobEnded, RunJob, next_request_id
 
 if TYPE_CHECKING:
     from app.core.server.library import ModelSwitch
@@ -228,8 +228,6 @@ class Scheduler:
                 self._parallel = parallel
             job.on_begin()
             self._begin_next()
-        elif isinstance(event, PassTraced):
-            self.metrics.count_pass(event.traced)
         elif isinstance(event, EngineReady):
             with self._lock:
                 self._parallel = event.target.parallel

@@ -41,7 +41,7 @@ from engine.records import (
     TextChunk,
     TokensCounted,
 )
-from engine.requests import JobEnded, OnEvent, PassTraced, next_request_id
+from engine.requests import JobEnded, OnEvent, next_request_id
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
 from tests.engine.driver import Driver
@@ -236,8 +236,8 @@ def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     bench.wait_for(EngineReady)
     heard, turn = Heard(), EngineJob(ChatRequest(raw_prompt="a b"), "model")
     number = bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
-    told = [heard.events.get(timeout=WAIT_S) for _ in range(8)]
-    kinds = [RequestBegan, PrefillProgress, PassTraced, TextChunk, PassTraced, TextChunk, Finished, JobEnded]
+    told = [heard.events.get(timeout=WAIT_S) for _ in range(6)]
+    kinds = [RequestBegan, PrefillProgress, TextChunk, TextChunk, Finished, JobEnded]
     assert [type(event) for event in told] == kinds
     assert {getattr(event, "request_id", None) for event in told} == {number}
     bench.client.run_job(EngineJob(None, call=length_of_prompt), in_background=True, on_event=heard.events.put)
