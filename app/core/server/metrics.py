@@ -27,8 +27,8 @@ MAX_PROGRAM_CHARS, MAX_PATH_CHARS = 40, 60
 class RequestLog:
     """Holds the latest requests. Thread-safe. ``on_change`` is called often, on any thread."""
 
-    def __init__(self, on_change: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.time) -> None:
-        self._on_change, self._clock = on_change, clock
+    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
+        self._on_change = on_change
         self._lock = threading.Lock()
         self._num_requests = 0
         self._entries: deque[RequestEntry] = deque(maxlen=MAX_ROWS)
@@ -37,7 +37,7 @@ class RequestLog:
         with self._lock:
             self._num_requests += 1
             program = _printable(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)  # for example ``OpenAI/Python 1.109``
-            first = LoggedRequest(self._num_requests, self._clock(), program, _printable(path, MAX_PATH_CHARS))
+            first = LoggedRequest(self._num_requests, time.time(), program, _printable(path, MAX_PATH_CHARS))
             entry = RequestEntry(first, self._on_change)
             self._entries.append(entry)
         self._on_change()

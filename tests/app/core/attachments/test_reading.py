@@ -164,27 +164,6 @@ def test_a_pipe_put_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path, mon
     assert "not a regular file" in refusal(path).message
 
 
-def test_a_log_that_is_written_to_is_read_as_it_is(tmp_path: Path) -> None:
-    path, done = put(tmp_path, "busy.log", b"line\n" * 1000), threading.Event()
-
-    def write() -> None:
-        with path.open("ab") as handle:
-            while not done.wait(0.0005):
-                handle.write(b"line\n" * 100)
-                handle.flush()
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        for _ in range(50):
-            *whole, last = read_attachment(path)[0].text.split("\n")
-            assert set(whole) == {"line"}
-            assert "line".startswith(last)  # the cut may be within a line
-    finally:
-        done.set()
-        writer.join()
-
-
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-32"])
 @pytest.mark.parametrize("begin", ["", "a", "ab", "abc"])
 def test_a_too_long_text_is_named_wherever_its_beginning_is_cut(tmp_path: Path, encoding: str, begin: str) -> None:

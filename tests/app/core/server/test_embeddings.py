@@ -6,7 +6,6 @@ import struct
 from array import array
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,8 +14,7 @@ import pytest
 from app.core.server.embeddings import MAX_INPUTS, Input
 from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
 from engine.errors import PromptTooLongError
-from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer
-from tests.waiting import wait_for
+from tests.app.core.server.scripted_session import ScriptedServer
 
 PATH = "/v1/embeddings"
 FACTS = EmbeddingModel("words", 512, 4, 100, Pooling.MEAN, "bert", 1000, 2000, 512)
@@ -161,20 +159,6 @@ def test_without_a_model_for_it_there_are_none(server: ScriptedServer, path: str
     refused = server.client.post(path, json={"input": "Hello"})
     assert refused.status_code == 404
     assert refused.headers["x-should-retry"] == "false"
-
-
-def test_vectors_are_made_between_answers(embedding: ScriptedServer, embedder: ScriptedEmbedder) -> None:
-    """Computing both at once would slow both down."""
-    embedding.session.gate.clear()
-    with ThreadPoolExecutor(2) as threads:
-        answer = threads.submit(embedding.client.post, CHAT, json=HELLO)
-        assert embedding.session.begun.acquire(timeout=PATIENCE_S)
-        vectors = threads.submit(embedding.client.post, PATH, json={"input": "a"})
-        wait_for(lambda: embedding.scheduler.activity.num_waiting == 1)
-        assert embedder.asked == []
-        embedding.session.gate.set()
-        assert answer.result(PATIENCE_S).status_code == vectors.result(PATIENCE_S).status_code == 200
-    assert embedder.asked == ["a"]
 
 
 RANKER = replace(FACTS, pooling=Pooling.RANK)
