@@ -394,13 +394,15 @@ class DeviceUse:
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Bytes of a loaded model in main and GPU memory together; every weight counts once."""
+    """Bytes of a loaded model in main and GPU memory together, as llama.cpp reports its buffers.
+
+    Every weight counts once.
+    """
 
     weights_bytes: int
     cache_bytes: int
     compute_bytes: int
-    measured: bool  # True: llama.cpp's report of its buffers; False: an estimate from the file's header
-    devices: tuple[DeviceUse, ...] = ()  # by device, if reported
+    devices: tuple[DeviceUse, ...] = ()
 
     @property
     def all_bytes(self) -> int:
@@ -444,7 +446,6 @@ class ModelInfo:
     has_vision: bool = False  # whether the model accepts pictures; needs a loaded side file
     engine_url: str = ""  # address of the remote server that runs the model; empty: this program
     parallel: int = 1  # parallel answers
-    parallel_reason: str = ""  # sentence: why fewer answers than requested run in parallel
     inexact_reason: str = ""  # sentence: why a repeated request may give another answer; empty: answers are bit-exact
 
 

@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from engine.records import ChatRequest, CountRequest, LoadRequest
-from engine.requests import ModelRequest, OnEvent, Request, RunJob, SetStateLimit, StateOrder
+from engine.records import ChatRequest, CountRequest, LoadProgress, LoadRequest
+from engine.requests import ModelRequest, OnEvent, Request, RunJob, StateOrder
 
 COUNTING, BACKGROUND = 1, 2  # ranks
 
@@ -40,6 +40,11 @@ class QueuedRequest:
         if isinstance(self.request, CountRequest):
             return COUNTING
         return BACKGROUND if self.in_background else 0
+
+    def on_progress(self, path: str, fraction: float) -> bool:
+        """Report the progress of a load; False ends the load."""
+        self.on_event(LoadProgress(path, fraction, self.number))
+        return not self.is_cancelled
 
 
 class RequestQueue:
@@ -189,16 +194,6 @@ class RequestQueue:
         """Whether a request up to this rank waits, other than counts."""
         with self._changed:
             return self.is_closed or any(one.rank != COUNTING and one.rank <= max_rank for one in self._waiting)
-
-    @property
-    def has_pending_orders(self) -> bool:
-        """Whether a closed queue holds an `StateOrder` with an effect.
-
-        The limit of saved caches is set at every start: a single `SetStateLimit` changes nothing.
-        """
-        with self._changed:
-            orders = [queued.request for queued in self._requests.values()]
-        return len(orders) > 1 or not all(isinstance(order, SetStateLimit) for order in orders)
 
     def begin_idle(self) -> bool:
         """Begin work that ends when a request arrives; False if a request waits already."""

@@ -45,7 +45,15 @@ def command(options: argparse.Namespace) -> int:
     target, draft = Path(options.target), Path(options.draft) if options.draft is not None else None
     found = _judge(target, draft)
     expected = _speed_forecast(target, draft if found.matches else None, found.coverage)
-    exact, side = compare_rows(target), find_side_file(target)
+    # Compare rows of a target on the CPU, for half a minute at most. Raises: EngineError: the target cannot be
+    # loaded, or a pass failed.
+    check_kernels(builtin_target(), find_paths().cache)
+    num_rows = num_different = 0
+    with LlamaModel(target) as model:
+        end = time.monotonic() + COMPARISON_S
+        for one in compare_passes(model, should_stop=lambda: time.monotonic() > end):
+            num_rows, num_different = num_rows + one.num_rows, num_different + one.num_different
+    exact, side = ComparedRows(num_rows, num_different, why_inexact(str(target))), find_side_file(target)
     refused = draft is not None and not found.matches
     if options.json:
         facts: dict[str, object] = {"target": target, "draft": draft, "side_file": side, "verdict": found}
@@ -110,21 +118,6 @@ class ComparedRows:
             f"Exact: {self.num_rows} rows of logits are identical to the last bit in passes of 1, 2, 4, 8 and mixed "
             "tokens, on one thread and two, alone and beside another answer."
         )
-
-
-def compare_rows(target: Path) -> ComparedRows:
-    """Compare rows of a target on the CPU, for half a minute at most.
-
-    Raises:
-        EngineError: the target cannot be loaded, or a pass failed.
-    """
-    check_kernels(builtin_target(), find_paths().cache)
-    num_rows = num_different = 0
-    with LlamaModel(target) as model:
-        end = time.monotonic() + COMPARISON_S
-        for one in compare_passes(model, should_stop=lambda: time.monotonic() > end):
-            num_rows, num_different = num_rows + one.num_rows, num_different + one.num_different
-    return ComparedRows(num_rows, num_different, why_inexact(str(target)))
 
 
 def _judge(target: Path, draft: Path | None) -> PairVerdict:

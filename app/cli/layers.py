@@ -15,8 +15,8 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import LAYERED_KEYS, valid_values
 from app.core.paths import builtin_target, find_paths
 from app.core.projects.projects import Projects
-from app.core.storage.model_settings import ModelSettings, model_settings_file
-from app.core.storage.presets import Presets, presets_file
+from app.core.storage.model_settings import ModelSettings
+from app.core.storage.presets import Presets
 from engine.errors import EngineError
 from engine.gguf.head_files import has_next_token_layers
 from engine.gguf.header import read_header
@@ -70,7 +70,7 @@ def missing_drafter(mode: Mode, model: str | None, draft: str | None) -> str:
 
 
 def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:
-    models = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
+    models = ModelSettings(find_paths().model_settings_file, warn)
     if models.problem is not None:
         warn(models.problem)
     engine = getattr(options, "engine", None)
@@ -81,7 +81,7 @@ def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:
 def _preset_values(name: str | None) -> dict[str, SettingValue]:
     if name is None:
         return {}
-    presets = Presets(presets_file(find_paths().presets_file), warn)
+    presets = Presets(find_paths().presets_file, warn)
     if presets.problem is not None:
         warn(presets.problem)
     preset = presets.find(name)

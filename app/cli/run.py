@@ -43,6 +43,7 @@ from app.core.storage.pictures import is_picture
 from engine.errors import SettingError, SideFileError
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import missing_metadata_notices
+from engine.grammar.constraint import check_grammar
 from engine.grammar.json_schema import schema_grammar
 from engine.llama.aborts import report_aborts
 from engine.pacing.draft_length import choose_draft_length
@@ -61,7 +62,6 @@ from engine.records import (
     SamplingParams,
     TextChunk,
 )
-from engine.sandbox.grammar_check import check_grammar
 from engine.sandbox.picture import read_picture_file
 from engine.sentences import i18n
 from engine.session.session import Session

@@ -46,7 +46,7 @@ from engine.records import (
 )
 from ui.models.parts import WELCOME
 from ui.text.language import translate
-from ui.widgets.first_paint import HIDDEN_WINDOW_MS, FirstPaint
+from ui.widgets.first_paint import FirstPaint
 
 if TYPE_CHECKING:
     from ui.models.panel import ModelsPanel
@@ -109,7 +109,6 @@ class Controller(PartsController):
         self.context.start()
         self.projects.start()
         self.conversations.start()
-        FirstPaint(window, self.conversations.list_older, after_ms=HIDDEN_WINDOW_MS)
         self.deletions.start()
         self.space.start()
         self.models.load({})

@@ -18,7 +18,7 @@ from app.core.domain.settings.values import Settings
 from app.core.projects.projects import ProjectError, Projects
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.model_settings import ModelSettings
-from engine.records import Mode, ModelInfo
+from engine.records import ModelInfo
 
 
 class ChatLayers:
@@ -87,7 +87,7 @@ class ChatLayers:
         """
         self._conversation_id, self._chat, self.project = conversation_id, {}, None
         self.move_to(self._store.library.folder_of(conversation_id))
-        self._chat = valid_values(self._store.options.read(conversation_id) or {})
+        self._chat = valid_values(self._store.options(conversation_id))
 
     def move_to(self, folder_id: int | None) -> None:
         """Apply the project of the folder that the open chat was moved to."""
@@ -136,23 +136,19 @@ class ChatLayers:
     def _apply(self, layers: Layers, layer: Layer) -> None:
         self._chat, self._model = layers.chat, layers.model
         if layer is Layer.PROJECT:
-            self._keep_project(layers.project)
+            values = layers.project
+            if self.project is None:
+                return
+            self.project = replace(self.project, values=values)
+            try:
+                self._projects.update(self.project)
+            except ProjectError as error:
+                raise StorageError(error.message, error.advice) from error
         elif layer is Layer.MODEL:
             self._models.set_values(self._target, self._model)
         elif self._conversation_id is not None:
             self._write_chat()
 
-    def _keep_project(self, values: Mapping[str, SettingValue]) -> None:
-        if self.project is None:
-            return
-        self.project = replace(self.project, values=values)
-        try:
-            self._projects.update(self.project)
-        except ProjectError as error:
-            raise StorageError(error.message, error.advice) from error
-
     def _write_chat(self) -> None:
-        if self._conversation_id is None:
-            return
-        held = self.effective()
-        self._store.options.write(self._conversation_id, self._chat, Mode(held.text("mode")), held.integer("depth"))
+        if self._conversation_id is not None:
+            self._store.set_options(self._conversation_id, self._chat)

@@ -4243,10 +4243,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ ist kein gültiger Dateiname.</translation>
     </message>
     <message>
-        <source>{file} differs from the chats file</source>
-        <translation>{file} unterscheidet sich von der Chat-Datei</translation>
-    </message>
-    <message>
         <source>The copy {file} could not be made: {error}.</source>
         <translation>Die Kopie {file} konnte nicht angelegt werden: {error}.</translation>
     </message>
@@ -4347,24 +4343,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{file} hat die Formatversion {found}; dieses Paceline unterstützt sie bis {known}.</translation>
     </message>
     <message>
-        <source>{file} is a database of another program.</source>
-        <translation>{file} ist eine Datenbank eines anderen Programms.</translation>
-    </message>
-    <message>
         <source>{file} does not have the tables of a chats file.</source>
         <translation>{file} hat nicht die Tabellen einer Chat-Datei.</translation>
     </message>
     <message>
         <source>It could not be replaced: {error}.</source>
         <translation>Sie konnte nicht ersetzt werden: {error}.</translation>
-    </message>
-    <message>
-        <source>Without a copy nothing is changed. {message}</source>
-        <translation>Ohne eine Kopie wird nichts geändert. {message}</translation>
-    </message>
-    <message>
-        <source>The update to format version {version} failed ({error}).</source>
-        <translation>Die Aktualisierung auf die Formatversion {version} ist gescheitert ({error}).</translation>
     </message>
     <message>
         <source>It is kept as {aside}.</source>
@@ -4445,10 +4429,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Check the free space in the folder of the backups.</source>
         <translation>Prüfen Sie den freien Platz im Ordner der Sicherungen.</translation>
-    </message>
-    <message>
-        <source>The chats could not be updated to this version</source>
-        <translation>Die Chats konnten nicht auf diese Version gebracht werden</translation>
     </message>
     <message>
         <source>The hub gave an invalid address.</source>
@@ -5231,10 +5211,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{label} muss von {low} bis {high} sein.</translation>
     </message>
     <message>
-        <source>anything</source>
-        <translation>irgendetwas</translation>
-    </message>
-    <message>
         <source>{label} must be true or false.</source>
         <translation>{label} muss wahr oder falsch sein.</translation>
     </message>
@@ -5251,10 +5227,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Fragen Sie zuerst etwas.</translation>
     </message>
     <message>
-        <source>it is not valid TOML</source>
-        <translation>sie ist kein gültiges TOML</translation>
-    </message>
-    <message>
         <source>The {what} file is damaged</source>
         <translation>Die Datei der {what} ist beschädigt</translation>
     </message>
@@ -5269,10 +5241,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>it is not a regular file</source>
         <translation>sie ist keine gewöhnliche Datei</translation>
-    </message>
-    <message>
-        <source>it has too many lines or lists</source>
-        <translation>sie hat zu viele Zeilen oder Listen</translation>
     </message>
     <message>
         <source>Paceline continues with {without}; check the file&apos;s permissions.</source>
@@ -5457,10 +5425,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
         <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit MTP-Köpfen.</translation>
-    </message>
-    <message>
-        <source>This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all.</source>
-        <translation>Von einigen Nachrichten hat dieser Chat noch andere Fassungen. Hier stehen die angezeigten; ein Export als JSON enthält alle.</translation>
     </message>
     <message>
         <source>Export it, then check the disk.</source>
@@ -6995,14 +6959,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Stellen Sie den Modus auf „Aus“.</translation>
     </message>
     <message>
-        <source>The memory has room for {num_answers} answers at once.</source>
-        <translation>Der Speicher hat Platz für {num_answers} Antworten zugleich.</translation>
-    </message>
-    <message>
-        <source>The memory has room for one answer at a time: a second one takes {size} more.</source>
-        <translation>Der Speicher hat Platz für nur eine Antwort auf einmal: Eine zweite braucht {size} mehr.</translation>
-    </message>
-    <message>
         <source>Open it in its own program and save or print it again, or copy the text that matters.</source>
         <translation>Öffnen Sie die Datei im zugehörigen Programm und speichern oder drucken Sie sie neu, oder kopieren Sie den wichtigen Text.</translation>
     </message>
@@ -7041,14 +6997,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{file} contains too many files for a project.</source>
         <translation>{file} enthält zu viele Dateien für ein Projekt.</translation>
-    </message>
-    <message>
-        <source>This model keeps a recurrent state of one conversation, so it answers one at a time.</source>
-        <translation>Dieses Modell führt einen rekurrenten Zustand für eine Unterhaltung; es gibt daher eine Antwort nach der anderen.</translation>
-    </message>
-    <message>
-        <source>This model reads short and long contexts differently, so it answers one at a time.</source>
-        <translation>Dieses Modell liest kurze und lange Kontexte verschieden; es gibt daher eine Antwort nach der anderen.</translation>
     </message>
     <message>
         <source>{name} says that it has next-token layers (MTP), but they are not in the file: they were left out when it was made. A file with them drafts for itself.</source>
@@ -7113,14 +7061,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The model gave numbers that are not finite: its file is damaged.</source>
         <translation>Das Modell gab Zahlen aus, die nicht endlich sind: Seine Datei ist beschädigt.</translation>
-    </message>
-    <message>
-        <source>The grammar cannot be read: {reason}.</source>
-        <translation>Die Grammatik lässt sich nicht lesen: {reason}.</translation>
-    </message>
-    <message>
-        <source>it has no rules</source>
-        <translation>Sie hat keine Regeln</translation>
     </message>
     <message>
         <source>llama.cpp could not encode the target&apos;s layers for the head (code {code}): {reason}.</source>
@@ -7361,26 +7301,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The conversation has {count} pictures; at most {most} are read.</source>
         <translation>Die Unterhaltung hat {count} Bilder; höchstens {most} werden gelesen.</translation>
-    </message>
-    <message>
-        <source>llama.cpp crashed over this grammar.</source>
-        <translation>llama.cpp ist an dieser Grammatik abgestürzt.</translation>
-    </message>
-    <message>
-        <source>The grammar could not be read in time.</source>
-        <translation>Die Grammatik ließ sich nicht rechtzeitig lesen.</translation>
-    </message>
-    <message>
-        <source>Make it simpler.</source>
-        <translation>Machen Sie sie einfacher.</translation>
-    </message>
-    <message>
-        <source>A grammar must have rules, and {most:,} characters at most.</source>
-        <translation>Eine Grammatik muss Regeln haben und darf höchstens {most:,} Zeichen haben.</translation>
-    </message>
-    <message>
-        <source>a rule begins with itself</source>
-        <translation>Eine Regel beginnt mit sich selbst</translation>
     </message>
     <message>
         <source>{path} is damaged: its head gave numbers that are not finite.</source>
@@ -7921,14 +7841,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No token of this model can continue as the grammar requires.</source>
         <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
-    </message>
-    <message>
-        <source>Make it simpler: fewer nested groups.</source>
-        <translation>Machen Sie sie einfacher: weniger verschachtelte Gruppen.</translation>
-    </message>
-    <message>
-        <source>it has no rule called root, or names a rule that is missing</source>
-        <translation>Sie hat keine Regel namens root, oder nennt eine, die fehlt</translation>
     </message>
     <message>
         <source>The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” compiles it again; README names other ways.</source>
@@ -11346,10 +11258,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wie von llama.cpp beim Laden des Modells gemeldet.</translation>
     </message>
     <message>
-        <source>Estimated from the file&apos;s header, since llama.cpp did not report it.</source>
-        <translation>Aus dem Dateikopf geschätzt, da llama.cpp es nicht gemeldet hat.</translation>
-    </message>
-    <message>
         <source>Head</source>
         <translation>Kopf</translation>
     </message>
@@ -11384,10 +11292,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{used} of {size}, {share}</source>
         <translation>{used} von {size}, {share}</translation>
-    </message>
-    <message>
-        <source>about {size}</source>
-        <translation>etwa {size}</translation>
     </message>
     <message>
         <source>Model not recorded</source>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.drafters.base import Draft, Drafter
-from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.grammar.constraint import GrammarConstraint
 from engine.records import Source
 from engine.sampling.sampler import History, Sampler
 
@@ -17,33 +17,27 @@ class GrammarDrafter:
     output stays exact.
     """
 
-    def __init__(self, inner: Drafter, constraint: GrammarConstraint, forced: ForcedText) -> None:
+    def __init__(self, inner: Drafter, constraint: GrammarConstraint) -> None:
         self.inner = inner
         self._constraint = constraint
-        self._forced = forced
         self._is_forced = False  # whether the grammar made the last proposal
-        self._num_read = 0  # tokens of the history that the constraint has read
         self.source = inner.source
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        self._num_read = len(history)
         self.inner.begin(history, sampler)
 
     def propose(self, history: History, limit: int) -> Draft:
         """Propose forced tokens, or the inner drafter's as far as the grammar allows."""
-        state = self._constraint.state(history)
         self._is_forced = False
-        if state is None or limit <= 0:
+        if limit <= 0 or not self._constraint.is_known(history):
             return self.inner.propose(history, limit)
-        forced = self._forced.forced_ids(state, history[self._num_read :].tolist())[:limit]
-        self._num_read = len(history)
-        if forced:
+        if forced := self._constraint.forced_ids(history)[:limit]:
             self._is_forced = True
             return Draft(forced, Source.NGRAM, num_forced=len(forced))
         draft = self.inner.propose(history, limit)
         for count in range(1, len(draft.ids) + 1):
             # An end-of-generation token leads to no state, but is allowed as the last token of a draft.
-            if self._constraint.state(history, draft.ids[:count]) is None:
+            if not self._constraint.is_known(history, draft.ids[:count]):
                 last = draft.ids[count - 1]
                 may_end = self._constraint.allows(history, draft.ids[: count - 1], [last])
                 return draft.cut(count if may_end is not None and may_end[0] else count - 1)

@@ -294,17 +294,7 @@ def _with_cache(pair: PairPlan, n_ctx: int, cache_type: str | None = None) -> Pa
 # ---- parallel answers: all use one pool of cells; each has a whole context in it, or they share one context ---------
 
 
-@dataclass(frozen=True, slots=True)
-class Parallel:
-    """A number of parallel answers. ``reason``: why it is 1 or less than requested; otherwise empty."""
-
-    number: int
-    reason: str = ""
-
-
-def choose_parallel(
-    pair: PairPlan, free: FreeMemory, asked: int = 0, *, shared: bool = False, obstacle: str = ""
-) -> Parallel:
+def choose_parallel(pair: PairPlan, free: FreeMemory, asked: int = 0, *, shared: bool = False) -> int:
     """Choose the number of parallel answers that fit in memory without moving layers.
 
     Args:
@@ -313,10 +303,9 @@ def choose_parallel(
         asked: the user's maximum. 0 is automatic: up to `MAX_AUTOMATIC` answers that fit well and whose additional
             cells take at most a tenth of the machine's memory.
         shared: whether all answers share the cells of one context.
-        obstacle: why the model cannot answer in parallel, regardless of memory; empty if it can.
     """
-    if obstacle or asked == 1:
-        return Parallel(1, obstacle)
+    if asked == 1 or not can_answer_in_parallel(pair.target.header, shared=shared):
+        return 1
     free = replace(free, disk_bytes=None)
     alone = table_of(pair, free)
     for number in range(min(asked, MAX_PARALLEL) or MAX_AUTOMATIC, 1, -1):
@@ -327,23 +316,14 @@ def choose_parallel(
             extra = table.cache_bytes - alone.cache_bytes
             fits = table.verdict is FitLevel.FITS and extra <= _EXTRA_SHARE * (free.machine_bytes or free.main_bytes)
         if fits:
-            reason = i18n("The memory has room for {num_answers} answers at once.", num_answers=number)
-            return Parallel(number, reason if number < asked else "")
-    two = table_of(pair.answering(2, shared=shared), free)
-    more = size_of(_needed_bytes(two) - _needed_bytes(alone))
-    return Parallel(1, i18n("The memory has room for one answer at a time: a second one takes {size} more.", size=more))
+            return number
+    return 1
 
 
-def parallel_obstacle(header: GgufHeader, *, shared: bool = False) -> str:
-    """Why a model with this header cannot answer in parallel; empty if it can."""
-    if is_recurrent(header):
-        return i18n("This model keeps a recurrent state of one conversation, so it answers one at a time.")
-    # llama.cpp selects one of two sets of RoPE factors by the size of the pool: a larger pool would use the factors for
-    # long texts.
-    if not shared and header.arch_value("rope.scaling.original_context_length") is not None:
-        return i18n("This model reads short and long contexts differently, so it answers one at a time.")
-    return ""
+def can_answer_in_parallel(header: GgufHeader, *, shared: bool = False) -> bool:
+    """False if the model keeps a state of one conversation, or reads short and long contexts differently.
 
-
-def _needed_bytes(table: FitTable) -> int:
-    return table.needed.main_bytes + table.needed.gpu_bytes
+    For the latter llama.cpp selects one of two sets of RoPE factors by the size of the pool: a larger pool would use
+    the factors for long texts.
+    """
+    return not is_recurrent(header) and (shared or header.arch_value("rope.scaling.original_context_length") is None)

@@ -1,7 +1,7 @@
 """Converts JSON schemas (2020-12, and the common part of draft 7) to grammars.
 
 Every text of a grammar conforms to its schema, except for keywords that no grammar can express; warnings name these.
-Not every valid text is allowed: properties follow the schema's order, unnamed keys are forbidden if the schema names
+Not every valid text is allowed: properties follow the schema's order, unnamed keys are forbidden if one schema names
 some, and spaces are those of Python's json.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.errors import GrammarError
 from engine.grammar import lark
-from engine.grammar.matcher import check_rules
+from engine.grammar.constraint import check_rules
 from engine.grammar.schema_preparation import Schema, SchemaPreparation
 from engine.sentences import i18n
 

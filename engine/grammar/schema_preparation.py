@@ -1,7 +1,7 @@
 """Converts JSON schemas to schemas that llguidance can express.
 
 Every allowed value conforms to the original schema, except for keywords that were dropped and are reported. Some valid
-values are not allowed: objects with named properties have no other properties, integers have at most 15 digits, and a
+values are not allowed: objects whose properties one schema names have no others, integers have at most 15 digits, and a
 schema without a type allows only the type that its keywords imply.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Mapping, Set
 from functools import lru_cache
 from typing import Any, TypeGuard
 from urllib.parse import quote, unquote
@@ -59,13 +59,20 @@ _INEXPRESSIBLE_KEYWORDS = frozenset(
 )
 _DEPENDENT_KEYWORDS = frozenset({"then", "else", "minContains", "maxContains", "unevaluatedProperties"})
 _KEYWORDS_BY_TYPE = {
-    "object": {"properties", "required", "additionalProperties", "patternProperties", "minProperties", "maxProperties"},
+    "object": {
+        "properties",
+        "required",
+        "additionalProperties",
+        "unevaluatedProperties",
+        "patternProperties",
+        "minProperties",
+        "maxProperties",
+    },
     "array": {"items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"},
     "string": {"pattern", "minLength", "maxLength", "format"},
     "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
 }
 _ALL_TYPES = frozenset({"integer", "null", "boolean", *_KEYWORDS_BY_TYPE})
-_NAMING_KEYWORDS = ("properties", "required")
 # Replacements for llguidance's formats, which allow the 29th of February in every year, seconds that Python's datetime
 # refuses, and capital letters in a UUID.
 _DATE = (
@@ -136,7 +143,9 @@ class SchemaPreparation:
         """The subschemas that apply to the same value as the schema itself."""
         choices = [part for key in _CHOICES for part in _listed(node.get(key))]
         found = _listed(node.get("allOf"))
-        has_names = any(node.get(key) for key in (*_NAMING_KEYWORDS, "patternProperties"))
+        if len(found) == 1 and not node.keys() & {"$ref", *_CHOICES, *_KEYWORDS_BY_TYPE["object"]}:
+            return []  # the schema is this part, with a title or a default
+        has_names = any(node.get(key) for key in ("properties", "required", "patternProperties"))
         if has_names or found or "$ref" in node or all(key in node for key in _CHOICES):
             found = [*found, *choices]
         reference = node.get("$ref")
@@ -156,66 +165,17 @@ class SchemaPreparation:
             if self._is_pointer(one.get("$ref")):
                 waiting.append(self._target(one["$ref"]))
 
-    def _names(self, node: object, skipped: Iterable[str] = (), seen: tuple[int, ...] = ()) -> dict[str, bool] | None:
-        """The properties that a schema and its parts name, in order; None if unnamed properties are allowed."""
-        self._count_step(len(seen))
-        if not isinstance(node, Mapping) or id(node) in seen:
-            return {}
-        if "patternProperties" in node or node.get("additionalProperties", False) is not False:
-            return None
-        if "propertyNames" in node or node.get("unevaluatedProperties", False) not in (False, {}):
-            return None
-        found: dict[str, bool] = {}
-        for key, value in node.items():
-            for part in [] if key in skipped else self._named_by(key, value, (*seen, id(node))):
-                if part is None:
-                    return None
-                found |= part
-        return found
-
-    def _named_by(self, key: str, value: object, seen: tuple[int, ...]) -> list[dict[str, bool] | None]:
-        """The properties that a keyword names, one item per part."""
-        if key == "properties":
-            return [dict.fromkeys(_mapped(value), True)]
-        if key == "required":
-            return [{name: True for name in _listed(value) if isinstance(name, str)}]
-        if key == "$ref":
-            return [self._names(self._target(value), (), seen) if self._is_pointer(value) else None]
-        parts = _listed(value) if key in ("allOf", *_CHOICES) else []
-        return [self._names(part, (), seen) for part in parts]
-
     def _close(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
-        """Forbid unnamed properties if the schema names some and no keyword allows others."""
-        if id(node) in self._composed:
+        """Forbid unnamed properties if the schema names some and no keyword or other schema may allow others."""
+        if id(node) in self._composed or self._combined_parts(node):
             if node.get("unevaluatedProperties") is False:
-                self._drop_keyword("unevaluatedProperties", pointer)
-            return
-        if not self._combined_parts(node):
-            if "additionalProperties" not in node and "unevaluatedProperties" in node:
-                made["additionalProperties"] = self._prepared(node["unevaluatedProperties"], pointer, 0)
-            elif "properties" in made and not made.keys() & {"additionalProperties", "patternProperties"}:
-                for name in _listed(made.get("required")):
-                    made["properties"].setdefault(name, True)
-                made["additionalProperties"] = False
-            return
-        self._close_combined(node, made, pointer)
-
-    def _close_combined(self, node: Mapping[str, Any], made: Schema, pointer: str) -> None:
-        """Forbid unnamed properties if several combined schemas name some."""
-        choices = [key for key in _CHOICES if key in node]
-        base = self._names(node, choices)
-        if base is None or len(choices) > 1:
-            if node.get("unevaluatedProperties") is False:
-                self._drop_keyword("unevaluatedProperties", pointer)
-        elif choices:
-            pairs = zip(_listed(node[choices[0]]), made[choices[0]], strict=True)
-            made[choices[0]] = [self._closed_choice(self._names(one), base, choice) for one, choice in pairs]
-        elif base:
-            made["allOf"] = [*_listed(made.get("allOf")), _name_pattern_schema(base)]
-
-    @staticmethod
-    def _closed_choice(own: dict[str, bool] | None, base: dict[str, bool], choice: object) -> object:
-        return choice if own is None or not (base | own) else {"allOf": [choice, _name_pattern_schema(base | own)]}
+                self.dropped.setdefault("unevaluatedProperties", pointer)
+        elif "additionalProperties" not in node and "unevaluatedProperties" in node:
+            made["additionalProperties"] = self._prepared(node["unevaluatedProperties"], pointer, 0)
+        elif "properties" in made and not made.keys() & {"additionalProperties", "patternProperties"}:
+            for name in _listed(made.get("required")):
+                made["properties"].setdefault(name, True)
+            made["additionalProperties"] = False
 
     # ---- the parts of a schema --------------------------------------------------------------------------------------
 
@@ -237,7 +197,6 @@ class SchemaPreparation:
             raise GrammarError("A type of the schema is none of JSON's.")
         if "type" not in made and (kinds := [kind for kind, words in _KEYWORDS_BY_TYPE.items() if words & node.keys()]):
             made["type"] = kinds
-        self._names_by_rule(node, made)
         self._text(made, pointer)
         self._numbers(made, pointer, may_bound=id(node) not in self._composed)
         if "$ref" in made:
@@ -310,26 +269,10 @@ class SchemaPreparation:
             "contains": node.get("minContains") == 0 and "maxContains" not in node,
             "uniqueItems": value is not True or node.get("maxItems", 2) in (0, 1),
             "unevaluatedItems": value in (True, {}),
-            "propertyNames": value is True or _rules_of_names(value) is not None,
+            "propertyNames": value in (True, {}, {"type": "string"}),
         }
         if not asks_nothing.get(key, value in ({}, [])):
-            self._drop_keyword(key, pointer)
-
-    def _names_by_rule(self, node: Mapping[str, Any], made: Schema) -> None:
-        """Convert propertyNames if it is a list or a pattern and no property is named."""
-        rules = _rules_of_names(node.get("propertyNames"))
-        if not rules:
-            return
-        if made.keys() & {"properties", "patternProperties"}:
-            self._drop_keyword("propertyNames", "#")
-            return
-        value = made.get("additionalProperties", True)
-        if "pattern" in rules and _refusal({"pattern": rules["pattern"]}):
-            self._drop_keyword("propertyNames", "#")
-        elif "pattern" in rules:
-            made |= {"patternProperties": {rules["pattern"]: value}, "additionalProperties": False}
-        else:
-            made |= {"properties": {str(name): value for name in rules["enum"]}, "additionalProperties": False}
+            self.dropped.setdefault(key, pointer)
 
     def _text(self, made: Schema, pointer: str) -> None:
         name = made.get("format")
@@ -346,19 +289,22 @@ class SchemaPreparation:
         pattern = made.get("pattern")
         if isinstance(pattern, str) and _refusal({"pattern": pattern}):
             del made["pattern"]
-            self._drop_keyword("pattern", pointer)
+            self.dropped.setdefault("pattern", pointer)
         patterns = made.get("patternProperties")
         if isinstance(patterns, dict) and patterns and _refusal({"patternProperties": dict.fromkeys(patterns, True)}):
             del made["patternProperties"]
             if made.get("additionalProperties") is False:  # it applied to names that match no pattern
                 del made["additionalProperties"]
-            self._drop_keyword("patternProperties", pointer)
+            self.dropped.setdefault("patternProperties", pointer)
 
     def _numbers(self, made: Schema, pointer: str, *, may_bound: bool) -> None:
         for key, towards in _BOUND_KEYWORDS.items():
             bound = made.get(key)
             if isinstance(bound, int) and abs(bound) > _MAX_EXACT_INTEGER:
-                made[key] = _rounded(bound, towards)
+                # Round an integer to the nearest double in a direction.
+                near = float(bound) if abs(bound) < 10**300 else math.copysign(1e300, bound)
+                is_looser = int(near) < bound if towards > 0 else int(near) > bound
+                made[key] = math.nextafter(near, towards) if is_looser else near
         if (
             may_bound
             and made.get("type") == "integer"
@@ -367,12 +313,12 @@ class SchemaPreparation:
             made |= {"minimum": 1 - 10**_MAX_DIGITS, "maximum": 10**_MAX_DIGITS - 1}
         if "multipleOf" in made and _refusal({"type": "number", "multipleOf": made["multipleOf"]}):
             del made["multipleOf"]
-            self._drop_keyword("multipleOf", pointer)
+            self.dropped.setdefault("multipleOf", pointer)
         for key, values in (("enum", _listed(made.get("enum"))), ("const", [made.get("const")])):
             if any(isinstance(value, int) and abs(value) > _MAX_EXACT_INTEGER for value in values):
                 del made[key]
                 made.setdefault("type", ["integer", "string", "null", "boolean"] if key == "enum" else "integer")
-                self._drop_keyword(key, pointer)
+                self.dropped.setdefault(key, pointer)
 
     def _reference(self, made: Schema, pointer: str) -> None:
         reference = made["$ref"]
@@ -383,10 +329,7 @@ class SchemaPreparation:
             raise GrammarError("A $ref of the schema must be a string.")
         elif not reference.startswith("#"):
             del made["$ref"]
-            self._drop_keyword("$ref", pointer)
-
-    def _drop_keyword(self, key: str, pointer: str) -> None:
-        self.dropped.setdefault(key, pointer)
+            self.dropped.setdefault("$ref", pointer)
 
     def _count_step(self, depth: int) -> None:
         self._num_steps += 1
@@ -416,29 +359,6 @@ def _subschemas(key: str, value: object) -> list[object]:
     if key in _LIST_KEYWORDS or key in _SINGLE_KEYWORDS:
         return _listed(value)
     return []
-
-
-def _name_pattern_schema(names: Mapping[str, bool]) -> Schema:
-    return {"properties": dict(names), "additionalProperties": False}
-
-
-def _rules_of_names(value: object) -> Schema | None:
-    """Simplify propertyNames to an enum, a pattern, or {} (every name is valid); None for any other schema."""
-    if not isinstance(value, Mapping):
-        return None
-    rules = {key: one for key, one in value.items() if key not in _IGNORED and (key, one) != ("type", "string")}
-    if not rules:
-        return {}
-    key, one = next(iter(rules.items()))
-    fits = isinstance(one, str) if key == "pattern" else key == "enum" and isinstance(one, list)
-    return rules if fits and len(rules) == 1 else None
-
-
-def _rounded(bound: int, towards: float) -> float:
-    """Round an integer to the nearest double in a direction."""
-    near = float(bound) if abs(bound) < 10**300 else math.copysign(1e300, bound)
-    is_looser = int(near) < bound if towards > 0 else int(near) > bound
-    return math.nextafter(near, towards) if is_looser else near
 
 
 def _refusal(schema: Mapping[str, Any]) -> str:

@@ -11,9 +11,9 @@ from typing import Any
 
 from engine.errors import GrammarError
 from engine.grammar import lark
+from engine.grammar.constraint import check_rules
 from engine.grammar.json_schema import Grammar, prepared_schema
 from engine.grammar.lark import any_of, literal
-from engine.grammar.matcher import check_rules
 from engine.grammar.schema_preparation import Schema
 from engine.records import ChatRequest
 from engine.sentences import i18n
@@ -185,7 +185,7 @@ class _CallGrammar:
             return f"{literal(key + '=')} {self._rule(lark.json_of(_property(prepared, key)))}"
         if syntax.body is Body.GEMMA:
             return f"{literal(key + ':')} {self._gemma_value(key, schema, prepared)}"
-        is_text, value_end = is_plain_text(schema), syntax.value_end.replace("{key}", key)
+        is_text, value_end = is_plain_text(schema), syntax.value_end
         tag = _fill_names(syntax.key if is_text or not syntax.json_key else syntax.json_key, key=key)
         if values := _texts_of(schema):
             return f"{tag} {any_of(map(literal, values))} {literal(value_end)}"

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import ctypes
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from engine.errors import PromptError
 from engine.llama import library
@@ -22,7 +18,6 @@ PIECE_CHARS = 4096  # least characters of each piece except the last
 MAX_RUN = 2_000  # most characters of a run; no word of any language is as long
 _SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # white space as in llama.cpp's tables
 _RUN = re.compile(f"(?<![^{_SPACE}])[^{_SPACE}]{{{MAX_RUN + 1},}}|(?<![{_SPACE}])[{_SPACE}]{{{MAX_RUN + 1},}}")
-_Utf8 = codecs.getincrementaldecoder("utf-8")
 _SPM, _BPE = 1, 2
 _SPM_SPACE = "\u2581"
 _BYTE_NAMES = {f"<0x{byte:02X}>": byte for byte in range(256)}  # the spelling that llama.cpp searches for
@@ -132,32 +127,6 @@ class _SpmSpelling:
         return read in self.characters or self.byte_values.issuperset(read.encode("utf-8", "replace"))
 
 
-@dataclass(frozen=True, slots=True)
-class TokenPrefixes:
-    """The ``first`` byte [n_vocab] of each token's text, or of a control token's name; `NO_BYTE` without text.
-
-    ``one_byte_tokens`` maps tokens of one byte to that byte. ``starts_character`` [n_vocab]: tokens that do not begin
-    within a character, or that end an answer.
-    """
-
-    first: NDArray[np.int16]
-    one_byte_tokens: dict[int, int]
-    starts_character: NDArray[np.bool_]
-
-
-NO_BYTE = -1
-
-
-def incomplete_character(begun: bytes, piece: bytes) -> bytes | None:
-    """The incomplete character at the end of ``begun`` and ``piece``; None if these are not UTF-8."""
-    decoder = _Utf8("strict")
-    try:
-        decoder.decode(begun + piece)
-    except UnicodeDecodeError:
-        return None
-    return decoder.getstate()[0]
-
-
 class Vocab:
     """Implements `engine.interfaces.Tokenizer`. Holds a reference to the model that owns the native vocabulary."""
 
@@ -208,30 +177,6 @@ class Vocab:
         """Markers of reasoning and of tool calls, without end-of-generation tokens."""
         markers = reasoning_markers(self.control_texts) | tool_markers_among(self.control_texts)
         return markers - {self.token_text(i) for i in self.eog_ids}
-
-    @cached_property
-    def textless_ids(self) -> frozenset[int]:
-        """Control tokens without text that do not end an answer."""
-        return frozenset(i for i in self._control_ids if i not in self.eog_ids and not self.piece(i))
-
-    @cached_property
-    def token_prefixes(self) -> TokenPrefixes:
-        """The prefixes of all tokens; takes about 3 microseconds for each."""
-        to_piece, handle, buffer = self._lib.llama_token_to_piece, self.handle, self._buffer
-        first, single = np.full(self.n_vocab, NO_BYTE, dtype=np.int16), dict[int, int]()
-        fits_alone = np.ones(self.n_vocab, dtype=np.bool_)
-        for token_id in range(self.n_vocab):
-            length = to_piece(handle, token_id, buffer, len(buffer), 0, True)
-            # A piece longer than the buffer was not written.
-            piece = buffer.raw[:length] if length >= 0 else self._read_piece(token_id, special=True)
-            fits_alone[token_id] = bool(piece) and incomplete_character(b"", piece) is not None
-            if piece:
-                first[token_id] = piece[0]
-            if length == 1:
-                single[token_id] = piece[0]
-        fits_alone[list(self.textless_ids)] = False
-        fits_alone[list(self.eog_ids)] = True
-        return TokenPrefixes(first, single, fits_alone)
 
     @property
     def infill_ids(self) -> tuple[int, int, int] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -49,12 +49,7 @@ def free_memory(devices: Sequence[Device], main_bytes: int = 0, disk_bytes: int 
     return FreeMemory(main_bytes, sum(num_bytes for _, num_bytes in free), disk_bytes, free, machine_bytes)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadAttempt:
-    """Numbers of layers on devices, and of layers whose experts stay in main memory (None: unspecified)."""
-
-    gpu_layers: int
-    cpu_moe_layers: int | None = None
+LoadAttempt = tuple[int, int | None]  # layers on devices, and layers whose experts stay in main memory (None: any)
 
 
 def load_attempts(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int = 0) -> Iterator[LoadAttempt]:
@@ -67,9 +62,9 @@ def load_attempts(path: Path, placement: Placement, setup: CacheSetup, draft_byt
         DeviceError: a device does not exist.
     """
     for number in _cpu_moe_choices(path, placement, setup, draft_bytes):
-        yield LoadAttempt(_GPU_LAYER_ATTEMPTS[0], number)
+        yield _GPU_LAYER_ATTEMPTS[0], number
     for layers in _GPU_LAYER_ATTEMPTS[1:]:
-        yield LoadAttempt(layers, placement.cpu_moe_layers)
+        yield layers, placement.cpu_moe_layers
 
 
 def _cpu_moe_choices(path: Path, placement: Placement, setup: CacheSetup, draft_bytes: int) -> tuple[int | None, ...]:

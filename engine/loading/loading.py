@@ -23,7 +23,7 @@ from engine.errors import (
 from engine.fit.cache_size import CacheSetup, affordable_snapshots
 from engine.fit.estimate import estimate_memory
 from engine.fit.fit import all_parts_bytes, check_fit, estimate
-from engine.fit.table import ModelPlan, PairPlan, choose_parallel, parallel_obstacle
+from engine.fit.table import ModelPlan, PairPlan, choose_parallel
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import missing_abilities
 from engine.gguf.model_parts import size_of_files
@@ -35,7 +35,7 @@ from engine.llama.model import LlamaModel
 from engine.llama.top_k_sampler import NUM_CANDIDATES, candidates_pay
 from engine.loading.devices import ALL_LAYERS, LoadAttempt, free_memory, load_attempts
 from engine.loading.exactness import why_inexact
-from engine.loading.memory_use import estimated_memory, reported_memory
+from engine.loading.memory_use import reported_memory
 from engine.records import (
     DEFAULT_PLACEMENT,
     CacheType,
@@ -128,15 +128,15 @@ def target_options(request: LoadRequest) -> LoadOptions:
     return options.with_default_attention_on_cpu()
 
 
-def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptions, str]:
-    """Set the number of parallel answers; if fewer than requested are possible, also return the reason.
+def with_parallel(request: LoadRequest, options: LoadOptions) -> LoadOptions:
+    """Set the number of parallel answers: as many as requested, or fewer if fewer are possible.
 
     Raises:
         ModelFileError: its header cannot be read.
         DeviceError: a device does not exist.
     """
     if request.parallel == 1:
-        return options, ""
+        return options
     header, kind = read_header(Path(request.target)), options.cache_type.value
     layers = options.gpu_layers if options.gpu_layers is not None else ALL_LAYERS
     layers = layers if options.may_leave_main_memory else 0
@@ -147,11 +147,8 @@ def with_parallel(request: LoadRequest, options: LoadOptions) -> tuple[LoadOptio
             draft_header = read_header(Path(request.draft))
             draft = ModelPlan(draft_header, setup, layers, all_parts_bytes(Path(request.draft), draft_header))
     memory = free_memory(find_devices(options.placement.devices) if layers else (), psutil.virtual_memory().available)
-    obstacle = parallel_obstacle(header, shared=request.shared_context)
-    chosen = choose_parallel(
-        PairPlan(plan, draft), memory, request.parallel, shared=request.shared_context, obstacle=obstacle
-    )
-    return replace(options, num_sequences=chosen.number, shares_cells=request.shared_context), chosen.reason
+    number = choose_parallel(PairPlan(plan, draft), memory, request.parallel, shared=request.shared_context)
+    return replace(options, num_sequences=number, shares_cells=request.shared_context)
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
@@ -271,11 +268,11 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
         ContextError: no context of this size can be created.
         DecodeError: the test pass of a few tokens failed.
     """
-    for attempt in _attempts(Path(path), options):
-        last_choice = attempt.gpu_layers == 0 or options.gpu_layers is not None
-        placement = replace(options.placement, cpu_moe_layers=attempt.cpu_moe_layers)
+    for gpu_layers, cpu_moe_layers in _attempts(Path(path), options):
+        last_choice = gpu_layers == 0 or options.gpu_layers is not None
+        placement = replace(options.placement, cpu_moe_layers=cpu_moe_layers)
         try:
-            return _open_with(Path(path), replace(options, placement=placement), attempt.gpu_layers, progress)
+            return _open_with(Path(path), replace(options, placement=placement), gpu_layers, progress)
         except LoadCancelledError:
             raise
         except (ModelLoadError, ContextError, DecodeError):  # DecodeError: no memory for a pass
@@ -287,9 +284,9 @@ def open_model(path: str | Path, options: LoadOptions, progress: Callable[[float
 def _attempts(path: Path, options: LoadOptions) -> Iterator[LoadAttempt]:
     asked = options.placement.cpu_moe_layers
     if not options.may_leave_main_memory:
-        yield LoadAttempt(0, asked)
+        yield 0, asked
     elif options.gpu_layers is not None:
-        yield LoadAttempt(options.gpu_layers, asked)
+        yield options.gpu_layers, asked
     else:
         kind = options.cache_type.value
         setup = CacheSetup(options.n_ctx or AUTOMATIC_N_CTX, kind, kind)
@@ -320,7 +317,6 @@ def _open_with(
         # For tensors that all devices share, llama.cpp reports only the largest share.
         is_reported = options.placement.split_mode is not SplitMode.TENSOR or not gpu_layers
         memory = reported_memory(reported, model.size_bytes) if is_reported else None
-        memory = memory or estimated_memory(info)
         info = replace(info, memory=memory)
         sequence = CachedSequence(context)
         return LoadedModel(model, context, sequence, info, probe_rollback(sequence))

@@ -1,18 +1,12 @@
-"""Computes the memory of a loaded model from llama.cpp's report of its buffers, or else estimates it."""
+"""Computes the memory of a loaded model from llama.cpp's report of its buffers."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from engine.errors import ModelFileError
-from engine.fit.cache_size import CacheSetup
-from engine.fit.estimate import estimate_memory
-from engine.fit.fit import all_parts_bytes
-from engine.gguf.header import read_header
-from engine.records import DeviceUse, FlashAttention, MemoryUse, ModelInfo
+from engine.records import DeviceUse, MemoryUse
 
 # llama.cpp logs one line for each kind and device: "llama_kv_cache: CPU KV buffer size = 12.00 MiB".
 _BUFFER = re.compile(r"(\S+) +(model|KV|RS|compute|output) buffer size = +([\d.]+) MiB")
@@ -43,7 +37,9 @@ def reported_memory(
     mapped: defaultdict[str, float] = defaultdict(float)
     for line in lines:
         for buffer, kind, mib in _BUFFER.findall(line):
-            device = _device(buffer, layers)
+            # The device of a buffer; the CPU for buffers in main memory such as "CUDA_Host".
+            own = [name for name in layers if name != _CPU and re.match(rf"{re.escape(name)}(?![0-9])", buffer)]
+            device = own[0] if own else _CPU
             if kind == "model" and buffer.endswith(_MAPPED):
                 mapped[device] += float(mib)
             else:
@@ -62,15 +58,8 @@ def reported_memory(
         weights_bytes=sum(one.weights_bytes for one in devices),
         cache_bytes=sum(one.cache_bytes for one in devices),
         compute_bytes=sum(one.compute_bytes for one in devices),
-        measured=True,
         devices=devices,
     )
-
-
-def _device(buffer: str, layers: Mapping[str, int]) -> str:
-    """The device of a buffer; the CPU for buffers in main memory such as "CUDA_Host"."""
-    own = [name for name in layers if name != _CPU and re.match(rf"{re.escape(name)}(?![0-9])", buffer)]
-    return own[0] if own else _CPU
 
 
 def _use(name: str, num_layers: int, sizes: Mapping[tuple[str, str], float]) -> DeviceUse:
@@ -78,17 +67,3 @@ def _use(name: str, num_layers: int, sizes: Mapping[tuple[str, str], float]) -> 
         return round(sum(sizes.get((name, kind), 0.0) for kind in kinds) * _MIB)
 
     return DeviceUse(name, num_layers, in_bytes("model"), in_bytes("KV", "RS"), in_bytes("compute", "output"))
-
-
-def estimated_memory(info: ModelInfo) -> MemoryUse | None:
-    """Estimate the memory of a loaded model from its header; None if the file cannot be read any more."""
-    path = Path(info.path)
-    try:
-        header = read_header(path)
-        whole = all_parts_bytes(path, header)
-    except (ModelFileError, OSError):
-        return None
-    kind = info.cache_type.value
-    fused = info.flash_attention is not FlashAttention.OFF
-    memory = estimate_memory(header, CacheSetup(info.n_ctx, kind, kind, fused, info.parallel), info.gpu_layers, whole)
-    return MemoryUse(memory.weights.all_bytes, memory.cache.all_bytes, memory.compute.all_bytes, measured=False)

@@ -17,7 +17,7 @@ from engine.process.channel import Cancel, Close, Logged, Setup
 from engine.records import EngineEnded, Event, Problem
 from engine.requests import OnEvent, Request, SetStateLimit, StateOrder, failure_event, is_last_event
 from engine.sentences import Sentence, i18n
-from engine.session.worker import BEGIN_S, UNEXPECTED
+from engine.session.worker import UNEXPECTED
 
 if TYPE_CHECKING:
     from engine.process.process import EngineProcess
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+BEGIN_S = 10.0  # longest wait for ``begins``
 KILL_S = 1.0  # wait for a killed process to exit
 ENDED = "The engine ended unexpectedly"
 _Message = Request | Cancel | Close
@@ -181,7 +182,11 @@ class EngineClient:
 
     def _on_message(self, message: Event | Logged) -> None:
         if isinstance(message, Logged):
-            _log(message)
+            logger = logging.getLogger(message.name)
+            if logger.isEnabledFor(message.level):
+                record = logger.makeRecord(message.name, message.level, "", 0, message.message, (), None)
+                record.threadName = f"engine process, {message.thread}"
+                logger.handle(record)
             return
         number = 0 if isinstance(message, EngineEnded) else message.request_id
         with self._lock:
@@ -209,11 +214,3 @@ class EngineClient:
         self._on_event(EngineEnded(reason))
         for number in failing:
             self._fail(number, problem, engine_ended=True)
-
-
-def _log(line: Logged) -> None:
-    logger = logging.getLogger(line.name)
-    if logger.isEnabledFor(line.level):
-        record = logger.makeRecord(line.name, line.level, "", 0, line.message, (), None)
-        record.threadName = f"engine process, {line.thread}"
-        logger.handle(record)

@@ -93,7 +93,10 @@ class MessageForms:
         conversation = replace(conversation, messages=messages)
         kept = _kind_indices(messages)
         probe = _probe(conversation, kept)
-        key = (_kind_of(probe), settings)
+        # The key of a kind of conversation: everything except words and ids.
+        ids = {id_: number for number, id_ in enumerate(dict.fromkeys(_call_ids(probe.messages)))}
+        shapes = tuple((_shape(m), tuple(ids[one] for one in _call_ids([m]))) for m in probe.messages)
+        key = ((shapes, len(probe.tools)), settings)
         rewrites = self._found_rewrites.get(key)
         if rewrites is None:
             rewrites = self._find(probe, kept, render)
@@ -200,13 +203,6 @@ def _kind_indices(messages: Sequence[Message]) -> list[int]:
 def _shape(message: Message) -> Hashable:
     calls = tuple((_object_of(call.arguments) is not None, call.arguments in ("", "{}")) for call in message.tool_calls)
     return message.role, bool(message.content.strip()), calls
-
-
-def _kind_of(probe: TemplateInput) -> Hashable:
-    """The key of a kind of conversation: everything except words and ids."""
-    ids = {id_: number for number, id_ in enumerate(dict.fromkeys(_call_ids(probe.messages)))}
-    shapes = tuple((_shape(m), tuple(ids[one] for one in _call_ids([m]))) for m in probe.messages)
-    return shapes, len(probe.tools)
 
 
 def _call_ids(messages: Sequence[Message]) -> Iterator[str]:

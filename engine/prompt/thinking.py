@@ -8,7 +8,7 @@ it changes the prompt.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from engine.records import THINKING_OFF, THINKING_ON, TemplateValue
@@ -92,18 +92,16 @@ def _candidates(source: str, render: Render) -> Iterator[tuple[str, Variables]]:
             if value in _MODE_NAMES:
                 yield _MODE_NAMES[value], {name: value}
     for effort in [each for each in _EFFORT_VARIABLES if _reads_variable(source, each)][:1]:
-        yield from _efforts(_value_compared_with(source, effort), effort, on)
+        # Yield efforts: values of the variable ``name``, from the values ``known`` that the template compares it
+        # with.
+        known = _value_compared_with(source, effort)
+        yield from ((THINKING_OFF, {**on, effort: value}) for value in _NO_EFFORT if value in known)
+        levels = [level for level in _EFFORT_LEVELS if level in known]
+        yield from ((level, {**on, effort: level}) for level in (levels if len(levels) > 1 else _USUAL_EFFORT_LEVELS))
     if _reads_variable(source, _BUDGET):
         yield THINKING_OFF, {_BUDGET: 0}
         yield THINKING_ON, {}
         yield from ((str(tokens), {_BUDGET: tokens}) for tokens in _BUDGETS)
-
-
-def _efforts(known: Sequence[str], name: str, on: Variables) -> Iterator[tuple[str, Variables]]:
-    """Yield efforts: values of the variable ``name``, from the values ``known`` that the template compares it with."""
-    yield from ((THINKING_OFF, {**on, name: value}) for value in _NO_EFFORT if value in known)
-    levels = [level for level in _EFFORT_LEVELS if level in known]
-    yield from ((level, {**on, name: level}) for level in (levels if len(levels) > 1 else _USUAL_EFFORT_LEVELS))
 
 
 def _reads_variable(source: str, name: str) -> bool:

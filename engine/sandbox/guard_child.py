@@ -34,7 +34,10 @@ def main(arguments: list[str]) -> int:
     except OSError as error:
         sys.stderr.write(f"{given['command']}: {error.strerror or error}\n")
         return NOT_STARTED
-    _release_streams()
+    # Close the helper's copies of the program's pipes, so that app and program notice when the other is gone.
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
     threading.Thread(target=_watch, args=(life,), name="life", daemon=True).start()
     status = program.wait()
     with suppress(OSError):
@@ -54,13 +57,6 @@ def _line(life: int) -> bytes:
             os._exit(1)
         parts.append(part)
     return b"".join(parts)
-
-
-def _release_streams() -> None:
-    """Close the helper's copies of the program's pipes, so that app and program notice when the other is gone."""
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nothing, stream)
 
 
 def _watch(life: int) -> None:

@@ -67,7 +67,6 @@ JOBS = {
     "self-draft": HelperJob("engine.sandbox.self_draft_child", sees_gpus=True),
     "embeddings": HelperJob("engine.sandbox.embedding_child", is_raw=True, is_silent=True),
     "template": HelperJob("engine.sandbox.template_child", is_raw=True, is_bare=True, is_silent=True),
-    "grammar": HelperJob("engine.sandbox.grammar_check", "parse", is_raw=True, is_bare=True),
     "picture": HelperJob("engine.sandbox.picture_child", is_raw=True, is_bare=True, is_silent=True),
     "document": HelperJob("engine.sandbox.document_child", is_bare=True, is_silent=True),
     "guard": HelperJob("engine.sandbox.guard_child", is_raw=True),

@@ -12,7 +12,6 @@ import hashlib
 import logging
 import sys
 from collections.abc import Callable, Sequence
-from enum import Enum, auto
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from engine.llama import gpu_verdict, library
 from engine.llama.devices import find_gpus
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.records import FlashAttention, LoadRequest
-from engine.sandbox.probe import ProbeReport, ShouldStop, ask_child, probe
+from engine.sandbox.probe import ShouldStop, ask_child, probe
 from engine.sentences import Sentence, from_json, i18n
 from engine.storage.json_store import JsonStore
 
@@ -98,11 +97,11 @@ def _kernel_verdict(entry: list[Any]) -> tuple[bool, bool]:
     return bool(works), bool(exact)
 
 
-def file_inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., ProbeReport]:
+def file_inspector(cache_dir: Path | None, sample: Path | None) -> Callable[..., None]:
     """Return a function that tries a file before this process opens it; the first call also tests kernels and GPUs."""
     unchecked = [sample] if sample is not None else []
 
-    def inspect(path: Path, should_stop: ShouldStop, is_for_devices: bool = False) -> ProbeReport:
+    def inspect(path: Path, should_stop: ShouldStop, is_for_devices: bool = False) -> None:
         while unchecked:
             check_kernels(unchecked[-1], cache_dir, should_stop)
             if not should_stop():
@@ -110,7 +109,7 @@ def file_inspector(cache_dir: Path | None, sample: Path | None) -> Callable[...,
             if should_stop():  # no verdict: test again before the next file
                 break
             unchecked.pop()
-        return probe(path, cache_dir, should_stop=should_stop, is_for_devices=is_for_devices)
+        probe(path, cache_dir, should_stop=should_stop, is_for_devices=is_for_devices)
 
     return inspect
 
@@ -119,14 +118,6 @@ def kernel_notices() -> tuple[Sentence, ...]:
     if library.uses_repacking():
         return ()
     return (_FALLBACK_OF_BUNDLE if getattr(sys, "frozen", False) else _FALLBACK,)
-
-
-class _Outcome(Enum):
-    """The outcome of a trial."""
-
-    WORKS = auto()
-    FAILS = auto()  # the helper crashed, or its results are wrong
-    UNKNOWN = auto()  # the trial was not possible
 
 
 def check_gpus(sample: Path, cache_dir: Path | None = None, should_stop: ShouldStop = lambda: False) -> GpuVerdict:
@@ -158,34 +149,32 @@ def _gpu_store(cache_dir: Path | None) -> JsonStore[GpuVerdict]:
 
 
 def _test_gpus(sample: Path, should_stop: ShouldStop) -> GpuVerdict:
-    outcome = _run_trial(sample, FlashAttention.AUTO, should_stop)
-    if outcome is _Outcome.WORKS:
+    works = _run_trial(sample, FlashAttention.AUTO, should_stop)
+    if works:
         return GpuVerdict.USABLE
-    if outcome is _Outcome.FAILS:
-        outcome = _run_trial(sample, FlashAttention.OFF, should_stop)
-        if outcome is _Outcome.WORKS:
-            return GpuVerdict.REDUCED
-    return GpuVerdict.PROCESSOR_ONLY if outcome is _Outcome.FAILS else GpuVerdict.UNTRIED
+    if works is False and (works := _run_trial(sample, FlashAttention.OFF, should_stop)):
+        return GpuVerdict.REDUCED
+    return GpuVerdict.UNTRIED if works is None else GpuVerdict.PROCESSOR_ONLY
 
 
-def _run_trial(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> _Outcome:
-    """Raises LoadCancelledError if stopped."""
+def _run_trial(sample: Path, flash: FlashAttention, should_stop: ShouldStop) -> bool | None:
+    """Whether the GPUs work; None if the trial was not possible. Raises LoadCancelledError if stopped."""
     try:
         answer = ask_child("gpus", [sample], _GPUS_LIMIT_S, should_stop, [flash.value])
     except LoadCancelledError:  # a subclass of `ModelLoadError`
         raise
     except (TooSlowError, NotEnoughMemoryError) as error:
         log.warning("the graphics processors could not be tried: %s", error.message)
-        return _Outcome.UNKNOWN
+        return None
     except EngineError as error:
         log.warning("with flash attention %s the graphics processors fail: %s", flash.value, error.message)
-        return _Outcome.FAILS
+        return False
     if answer["refusal"] is not None:
         log.warning("the graphics processors could not be tried: %s", from_json(answer["refusal"]))
-        return _Outcome.UNKNOWN
+        return None
     if not answer["works"]:
         log.warning("with flash attention %s the graphics processors give wrong numbers", flash.value)
-    return _Outcome.WORKS if answer["works"] else _Outcome.FAILS
+    return bool(answer["works"])
 
 
 def gpu_notices(request: LoadRequest) -> tuple[Sentence, ...]:

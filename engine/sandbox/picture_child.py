@@ -11,18 +11,13 @@ import json
 import sys
 import warnings
 
-from PIL import Image, ImageFile, ImageOps, ImageStat, UnidentifiedImageError
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from engine.sandbox.limits import limit_memory, limit_time, quiet_crashes, write_no_files
 
 _FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 _MEMORY_BYTES = 1_500_000_000  # besides the file: 80 million pixels of four bytes, twice, and buffers of decoders
 _SIXTEEN_BITS = ("I;16", "I;16L", "I;16B", "I;16N", "I")
-# Backgrounds of transparent pixels; the dark one if the opaque pixels are nearly white.
-_BACKGROUNDS = ("white", "#202020")
-_NEAR_WHITE = 225
-# Mark before a JPEG's pixels, and least bytes after it that are worth decoding.
-_SCAN_MARKER, _MIN_SCAN_BYTES = b"\xff\xda", 64
 # Multiple of the pixel limit that is allowed for a JPEG, which can be decoded at an eighth of its size.
 _MAX_JPEG_RATIO = 8
 
@@ -57,7 +52,6 @@ def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple
         image.draft("RGB", (max_side, max_side))  # decodes a JPEG no larger than needed
         if image.width * image.height > max_pixels or width * height > _MAX_JPEG_RATIO * max_pixels:
             return {"error": "large", **size}, b""
-        image = _loaded(image, data)
         image = _as_rgb(ImageOps.exif_transpose(image))
         image.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
         return {"width": image.width, "height": image.height}, image.tobytes()
@@ -67,30 +61,9 @@ def decode(data: bytes, max_pixels: int, max_side: int, max_ratio: int) -> tuple
         return {"error": "damaged"}, b""
 
 
-def _loaded(image: Image.Image, data: bytes) -> Image.Image:
-    """Decode a picture, or a truncated JPEG as far as possible."""
-    try:
-        image.load()
-    except OSError:
-        if image.format != "JPEG" or len(data) - data.rfind(_SCAN_MARKER) < _MIN_SCAN_BYTES:
-            raise
-        size = image.size
-        ImageFile.LOAD_TRUNCATED_IMAGES = True
-        image = Image.open(io.BytesIO(data), formats=("JPEG",))
-        image.draft("RGB", size)
-        image.load()
-    return image
-
-
 def _as_rgb(image: Image.Image) -> Image.Image:
     if image.mode in _SIXTEEN_BITS:
         image = image.convert("I").point(lambda value: value * (1.0 / 257.0)).convert("L")
     if image.has_transparency_data:
-        image = image.convert("RGBA")
-        seen = image.getchannel("A")
-        light = (
-            ImageStat.Stat(image.convert("L"), seen.point(lambda value: 255 * (value > 0))) if seen.getbbox() else None
-        )
-        paper = Image.new("RGBA", image.size, _BACKGROUNDS[light is not None and light.mean[0] > _NEAR_WHITE])
-        image = Image.alpha_composite(paper, image)
+        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA"))
     return image.convert("RGB")

@@ -9,10 +9,10 @@ import logging
 import re
 import signal
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from engine.errors import (
     EngineError,
@@ -31,11 +31,7 @@ from engine.storage.json_store import JsonStore
 log = logging.getLogger(__name__)
 
 FOR_DEVICES = "--may-lie-elsewhere"  # option of the helper
-CACHE_FILE = "probed-models.json"
-HEADS_FILE, SIDES_FILE = "probed-heads.json", "probed-side-files.json"
-_FORMAT = 2  # version of stored reports in `CACHE_FILE`; reports of other versions are discarded
-_HEADS_AND_SIDES_FORMAT = 1  # the same for `HEADS_FILE` and `SIDES_FILE`
-Entry = TypeVar("Entry")
+CACHE_FILE = "probed-files.json"
 START_LIMIT_S = 60.0
 MIN_BYTES_PER_S = 30e6  # the file is read once, perhaps from a network drive
 _EACH_DRAFT_LIMIT_S = 15.0
@@ -48,66 +44,24 @@ InspectHead = Callable[[Path, Path | None, ShouldStop], None]
 InspectSide = Callable[[Path, Path, ShouldStop], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeReport:
-    """Facts about a model that was loaded from a file and decoded some tokens."""
-
-    architecture: str
-    name: str
-    num_params: int
-    size_bytes: int
-    n_ctx_train: int
-    n_vocab: int
-    has_template: bool
-    is_recurrent: bool
-
-
 def probe(
     path: Path,
     cache_dir: Path | None = None,
-    timeout_s: float | None = None,
-    should_stop: Callable[[], bool] = lambda: False,
+    should_stop: ShouldStop = lambda: False,
     *,
     is_for_devices: bool = False,
-) -> ProbeReport:
-    """Try ``path`` in a helper process, unless a positive verdict on the unchanged file is stored.
+) -> None:
+    """Try ``path`` in a helper process, unless a positive verdict on the unchanged file is stored in ``cache_dir``.
 
-    ``cache_dir`` stores only positive verdicts, since others may be caused by little memory or an old program.
-    If ``timeout_s`` is None, it depends on the file's size. ``is_for_devices``: devices will hold the model, so it need
-    not fit in main memory.
+    Other verdicts are not stored, since they may be caused by little memory or an old program. ``is_for_devices``:
+    devices will hold the model, so it need not fit in main memory.
 
     Raises:
         ModelNotFoundError: no such file, or not readable.
         ModelFileError: the file was refused, crashed the helper or was too slow; the message says what happened.
         NotEnoughMemoryError: it does not fit the free memory.
     """
-
-    def ask(num_bytes: int) -> dict[str, Any]:
-        limit_s = START_LIMIT_S + num_bytes / MIN_BYTES_PER_S if timeout_s is None else timeout_s
-        options = (FOR_DEVICES,) if is_for_devices else ()
-        report: dict[str, Any] = ask_child("probe", [path], limit_s, should_stop, options)["report"]
-        return report
-
-    return ProbeReport(**cached_verdict([path], report_store(cache_dir), ask))
-
-
-def report_store(cache_dir: Path | None) -> JsonStore[dict[str, Any]]:
-    return JsonStore(cache_dir, CACHE_FILE, "reports", _FORMAT, _checked_values)
-
-
-def cached_verdict(files: Sequence[Path], store: JsonStore[Entry], ask: Callable[[int], Entry]) -> Entry:
-    """The stored verdict on these unchanged files, or else the result of ``ask``, called with their size in bytes.
-
-    Raises:
-        ModelNotFoundError: a file does not exist, or is not readable.
-    """
-    key, num_bytes = _identity(files)
-    if (stored := store.get(key)) is not None:
-        return stored
-    entry = ask(num_bytes)
-    if _identity(files)[0] == key:
-        store.put(key, entry)
-    return entry
+    _try_once("probe", [path], cache_dir, should_stop, (FOR_DEVICES,) if is_for_devices else ())
 
 
 def _identity(files: Sequence[Path]) -> tuple[str, int]:
@@ -130,20 +84,6 @@ def _identity(files: Sequence[Path]) -> tuple[str, int]:
     return "|".join((*told, version)), num_bytes
 
 
-def _checked_values(values: dict[str, Any]) -> dict[str, Any]:
-    """Check a stored report."""
-    report = ProbeReport(**values)
-    if any(type(getattr(report, field.name)).__name__ != field.type for field in fields(report)):
-        raise TypeError("a value has another type")
-    return values
-
-
-def _positive(entry: Any) -> bool:  # noqa: ANN401  (JSON)
-    if entry is not True:
-        raise ValueError("bad verdicts are not kept")
-    return True
-
-
 def probe_head(
     target: Path, head: Path | None, should_stop: ShouldStop = lambda: False, cache_dir: Path | None = None
 ) -> None:
@@ -154,7 +94,7 @@ def probe_head(
         NotEnoughMemoryError: they do not fit the free memory.
     """
     files = [target] if head is None else [head, target]
-    _probe_together("heads", files, cache_dir, HEADS_FILE, should_stop)
+    _try_once("heads", files, cache_dir, should_stop)
 
 
 def probe_side(
@@ -166,17 +106,20 @@ def probe_side(
         ModelFileError: they cannot be used together; the message names the side file.
         NotEnoughMemoryError: they do not fit the free memory.
     """
-    _probe_together("sides", [side, target], cache_dir, SIDES_FILE, should_stop)
+    _try_once("sides", [side, target], cache_dir, should_stop)
 
 
-def _probe_together(
-    job: str, files: Sequence[Path], cache_dir: Path | None, file_name: str, should_stop: ShouldStop
+def _try_once(
+    job: str, files: Sequence[Path], cache_dir: Path | None, should_stop: ShouldStop, words: Sequence[str] = ()
 ) -> None:
-    def ask(num_bytes: int) -> bool:
-        ask_child(job, files, START_LIMIT_S + num_bytes / MIN_BYTES_PER_S, should_stop)
-        return True
-
-    cached_verdict(files, JsonStore(cache_dir, file_name, job, _HEADS_AND_SIDES_FORMAT, _positive), ask)
+    store = JsonStore(cache_dir, CACHE_FILE, "files", 1, bool)
+    identity, num_bytes = _identity(files)
+    key = f"{job}|{identity}"
+    if store.get(key):
+        return
+    ask_child(job, files, START_LIMIT_S + num_bytes / MIN_BYTES_PER_S, should_stop, words)
+    if _identity(files)[0] == identity:
+        store.put(key, True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +127,11 @@ class PairVerdict:
     """Whether a draft fits a target; ``reason``: why it does not, otherwise empty.
 
     ``coverage`` (another vocabulary only): share of the target's tokens that are a single draft token. ``difference``
-    (same vocabulary only): where the chat templates differ, if compared. ``readable`` is False if the draft's
-    vocabulary cannot be loaded; ``reason`` says why.
+    (same vocabulary only): where the chat templates differ, if compared.
     """
 
     matches: bool
     reason: str = ""
-    readable: bool = True
     coverage: float | None = None
     difference: str | None = None
 
@@ -213,7 +154,7 @@ def judge_pairs(
             return tuple(verdict for draft in drafts for verdict in judge_pairs(target, [draft], should_stop))
         if should_stop() or not _probe_target(target):
             raise
-        return (PairVerdict(False, replace_field(error.message, target.name, drafts[0].name), readable=False),)
+        return (PairVerdict(False, replace_field(error.message, target.name, drafts[0].name)),)
     return tuple(PairVerdict(**{**verdict, "reason": from_json(verdict["reason"])}) for verdict in answer["verdicts"])
 
 

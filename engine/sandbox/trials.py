@@ -69,7 +69,7 @@ _PASS_SIZES = (1, 4, 9)  # tokens of passes on a filled cache, as for plain deco
 
 
 def try_model(words: list[str]) -> dict[str, Any]:
-    """Check the header of a file, load its weights, and decode some tokens; returns the facts of a `ProbeReport`.
+    """Check the header of a file, load its weights, and decode some tokens.
 
     The file is memory-mapped, so that all of it can be read even if it does not fit in main memory.
 
@@ -83,19 +83,9 @@ def try_model(words: list[str]) -> dict[str, Any]:
         check_fit([header], N_CTX, weights_bytes=whole)
     limit_memory(estimate([header], N_CTX, weights_bytes=whole).needed_bytes + 2 * size_of_files(path))
     with LlamaModel(path, repack=False) as model:
-        facts = {
-            "architecture": model.architecture,
-            "name": model.name,
-            "num_params": model.num_params,
-            "size_bytes": model.size_bytes,
-            "n_ctx_train": model.n_ctx_train,
-            "n_vocab": model.vocab.n_vocab,
-            "has_template": model.chat_template is not None,
-            "is_recurrent": model.is_recurrent,
-        }
         model.check_writes_text()
         _run_passes(model, _try_vocabulary(model))
-    return {"report": facts}
+    return {}
 
 
 def _run_passes(model: LlamaModel, ids: list[int]) -> None:
@@ -222,7 +212,7 @@ def _decode_pictures(encoder: PictureEncoder, context: LlamaContext, side: Path,
 def compare_vocabularies(words: list[str]) -> dict[str, Any]:
     """Compare a target's vocabulary with the vocabularies of several drafts: models, or stubs of remote models.
 
-    Returns a verdict for each draft: whether it can be read and fits, and why not.
+    Returns a verdict for each draft: whether it fits, and why not.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used.
@@ -238,10 +228,7 @@ def compare_vocabularies(words: list[str]) -> dict[str, Any]:
             problems[path] = error.message
     limit_memory(_HEADER_COPIES * (size + largest))
     with LlamaModel(target, vocab_only=True) as model:
-        verdicts = [
-            _verdict(problems[path], readable=False) if path in problems else _judge_draft(model, path)
-            for path in drafts
-        ]
+        verdicts = [_verdict(problems[path]) if path in problems else _judge_draft(model, path) for path in drafts]
     return {"verdicts": verdicts}
 
 
@@ -251,15 +238,13 @@ def _judge_draft(target: LlamaModel, path: Path) -> dict[str, Any]:
     try:
         with LlamaModel(path, vocab_only=True) as draft:
             found = find_translation((target.vocab, target.chat_template), (draft.vocab, draft.chat_template))
-    except DraftRefusedError as error:
-        return _verdict(error.message)
     except EngineError as error:
-        return _verdict(error.message, readable=False)
+        return _verdict(error.message)
     return _verdict("", coverage=None if found is None else found.coverage)
 
 
-def _verdict(reason: str, *, readable: bool = True, coverage: float | None = None) -> dict[str, Any]:
-    return {"matches": not reason, "reason": to_json(reason), "readable": readable, "coverage": coverage}
+def _verdict(reason: str, coverage: float | None = None) -> dict[str, Any]:
+    return {"matches": not reason, "reason": to_json(reason), "coverage": coverage}
 
 
 def _checked_size(path: Path) -> int:

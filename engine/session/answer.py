@@ -24,7 +24,7 @@ from engine.pacing.pacer import Pacer
 from engine.pacing.pass_trace import OnTrace, PassTracer
 from engine.pacing.plain_speed import PlainPasses, PlainSpeed
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.prompt.overflow import TrimmedMessages, without_oldest, without_oversized, without_unanswered
+from engine.prompt.overflow import without_oldest, without_unanswered
 from engine.records import (
     MIN_ANSWER_TOKENS,
     ChatRequest,
@@ -145,36 +145,22 @@ class Answer:
         """
         size = self._target.n_ctx
         room, free_room = size - MIN_ANSWER_TOKENS, size - max(MIN_ANSWER_TOKENS, size // ANSWER_SHARE)
-        answerable = without_oversized(request.messages, self._count, room)
-        if answerable.num_left_out and (ids := self._ids_if_fitting(answerable, room)) is not None:
-            return self._record_left_out(ids, 0, answerable.num_left_out)
-        first = 1 if request.messages[0].role == "system" else 0
-        waiting, num_before = answerable.messages, 0
+        answerable = without_unanswered(request.messages)
+        choices = [(answerable, 0, room)] if answerable.num_left_out else []
         if request.overflow is Overflow.DROP:
-            for kept in without_oldest(answerable.messages, self._prompt.count, size):
-                if (ids := self._ids_if_fitting(kept, free_room)) is not None:
-                    return self._record_left_out(ids, kept.num_left_out, answerable.num_left_out)
-            waiting, num_before = (*waiting[:first], waiting[-1]), len(waiting) - first - 1
-        for kept in without_unanswered(waiting):
-            if (ids := self._ids_if_fitting(kept, room)) is not None:
-                return self._record_left_out(ids, num_before, answerable.num_left_out + kept.num_left_out)
+            found = without_oldest(answerable.messages, self._prompt.count, size)
+            choices += [(kept, kept.num_left_out, room if kept is found[-1] else free_room) for kept in found]
+        for kept, num_messages, most in choices:
+            ids = self._prompt.ids_of_messages(request, kept.messages)
+            if len(ids) > most:
+                continue
+            self.stats.left_out, self.stats.unanswered = num_messages, answerable.num_left_out
+            if num_messages:
+                self.stats.decisions.append(_messages_left_out(num_messages, size))
+            if answerable.num_left_out:
+                self.stats.decisions.append(_questions_left_out(answerable.num_left_out, size))
+            return ids
         return None
-
-    def _count(self, text: str) -> int:
-        return len(self._tokenizer.tokenize(text, special=False))
-
-    def _ids_if_fitting(self, kept: TrimmedMessages, room: int) -> list[int] | None:
-        ids = self._prompt.ids_of_messages(self._request, kept.messages)
-        return ids if len(ids) <= room else None
-
-    def _record_left_out(self, ids: list[int], num_messages: int, num_questions: int) -> list[int]:
-        self.stats.left_out, self.stats.unanswered = num_messages, num_questions
-        decisions, size = self.stats.decisions, self._target.n_ctx
-        if num_messages:
-            decisions.append(_messages_left_out(num_messages, size))
-        if num_questions:
-            decisions.append(_questions_left_out(num_questions, size))
-        return ids
 
     def _prefill(self, prompt: History, should_stop: Callable[[], bool]) -> Generator[Event, None, bool]:
         """Decode the prompt tokens that are not cached, except the last. Returns True if cancelled."""

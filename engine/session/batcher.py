@@ -207,7 +207,10 @@ class Batcher:
             self._scheduler = None
 
     def _make_passes(self) -> None:
-        self._fail_stopped()
+        # Fail stopped tasks that wait for several passes: for space, or for a prompt.
+        for task in self._tasks:
+            if (task.waits_for_space or (task.request is not None and task.request.is_prompt)) and task.should_stop():
+                self._fail(task, DecodeError("The answer was stopped.", "Ask again."))
         self._return_to_cache()
         self._resume()
         while requests := self._requests(lambda request: not self._is_of_target(request) and not request.is_prompt):
@@ -217,12 +220,6 @@ class Batcher:
             self._make_pass([], self._requests(lambda request, own=handle: request.context.handle == own))  # type: ignore[misc]
         of_target = self._requests(self._is_of_target)
         self._make_pass([one for one in of_target if one[1].n_rows], [one for one in of_target if not one[1].n_rows])
-
-    def _fail_stopped(self) -> None:
-        """Fail stopped tasks that wait for several passes: for space, or for a prompt."""
-        for task in self._tasks:
-            if (task.waits_for_space or (task.request is not None and task.request.is_prompt)) and task.should_stop():
-                self._fail(task, DecodeError("The answer was stopped.", "Ask again."))
 
     @staticmethod
     def _fail(task: _Task, error: DecodeError) -> None:

@@ -86,8 +86,8 @@ class DraftPlacement:
     def _fastest(
         self, path: str, draft: LoadedModel, options: LoadOptions, open_with: Open, was_cancelled: Callable[[], bool]
     ) -> LoadedModel:
-        """Compare each other device with the fastest so far, store the results, and close slower drafts."""
-        tried: dict[str, SavedCosts] = {}
+        """Compare each other device with the fastest so far, and close slower drafts."""
+        best_ms: float | None = None
         for other in self._alternatives(options):
             try:
                 rival = open_with(other)
@@ -97,16 +97,28 @@ class DraftPlacement:
                     raise
                 log.info("the draft is not tried at another place: %s", error.message)
                 continue
-            if not tried:
-                tried[self._key(path, options)] = _faster_of(draft, rival, options, None)
-            best = min(map(_step_of, tried.values()))
-            costs = tried[self._key(path, other)] = _faster_of(rival, draft, other, options.threads)
-            if _step_of(costs) < best:
-                draft, rival = rival, draft
+            try:
+                best_ms = self._measure(path, draft, options, None) if best_ms is None else best_ms
+                rival_ms = self._measure(path, rival, other, options.threads)
+            except BaseException:
+                draft.close()
+                rival.close()
+                raise
+            if rival_ms < best_ms:
+                draft, rival, best_ms = rival, draft, rival_ms
             rival.close()
-        for key, costs in tried.items():
-            self._store.put(key, costs)
         return draft
+
+    def _measure(self, path: str, draft: LoadedModel, options: LoadOptions, asked_threads: int | None) -> float:
+        """Measure and store the milliseconds of a step."""
+        if options.gpu_layers == 0:
+            choose_threads(draft, asked_threads, (1,), _BUDGET_S)
+        milliseconds = step_ms(draft)
+        place = ", ".join(options.placement.devices) or "the target's devices"
+        place = "the processor" if options.gpu_layers == 0 else place
+        log.info("a step of the draft takes %.2f ms on %s", milliseconds, place)
+        self._store.put(self._key(path, options), SavedCosts(draft.context.threads, {0: {1: milliseconds}}))
+        return milliseconds
 
     def _key(self, path: str, options: LoadOptions) -> str:
         gpus = (gpu.description for gpu in self._gpus())
@@ -119,27 +131,6 @@ class DraftPlacement:
         alone = [replace(options, placement=Placement((gpu.name,))) for gpu in gpus if len(gpus) > 1]
         kept = (one for one in alone if one.placement.devices != options.placement.devices)
         return (replace(options, gpu_layers=0), *kept)
-
-
-def _faster_of(one: LoadedModel, other: LoadedModel, options: LoadOptions, asked_threads: int | None) -> SavedCosts:
-    """Measure a step of ``one``; if that fails, close both drafts."""
-    try:
-        if options.gpu_layers == 0:
-            choose_threads(one, asked_threads, (1,), _BUDGET_S)
-        milliseconds = step_ms(one)
-    except BaseException:
-        one.close()
-        other.close()
-        raise
-    place = ", ".join(options.placement.devices) or "the target's devices"
-    log.info(
-        "a step of the draft takes %.2f ms on %s", milliseconds, "the processor" if options.gpu_layers == 0 else place
-    )
-    return SavedCosts(one.context.threads, {0: {1: milliseconds}})
-
-
-def _step_of(costs: SavedCosts) -> float:
-    return costs.bands[0][1]
 
 
 def _is_worth_trying(draft: LoadedModel) -> bool:

@@ -11,19 +11,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import filelock  # noqa: F401  (the stores lock files with it: no answer waits for this import)
+
 from engine.cache.states import StateCache
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.history import PastText
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import EngineError, ModeUnavailableError
-from engine.grammar.constraint import ForcedText, GrammarConstraint
+from engine.grammar.constraint import GrammarConstraint
 from engine.grammar.tool_calls import valid_calls
 from engine.heads.loaded import LoadedHead
 from engine.interfaces import ComputeContext
 from engine.llama import library
 from engine.llama.devices import find_gpus
-from engine.llama.grammar import initial_state
 from engine.llama.interrupt import Interrupt
 from engine.loading.loading import (
     Loaded,
@@ -54,7 +55,7 @@ from engine.session.batcher import Batcher
 from engine.session.draft_placement import open_draft
 from engine.session.drafter_choice import MODEL_MODES, NO_DRAFT, DraftersByMode, model_drafter, unavailable_modes
 from engine.session.head_choice import HeadChoice, explain_stripped_heads
-from engine.session.sight import Vision, vision_fields
+from engine.session.sight import Vision
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
 from engine.storage.pass_samples import SampleStore
@@ -126,10 +127,10 @@ class Session:
         with explain_stripped_heads(request.target):
             self._inspect(Path(request.target), self.is_load_cancelled, *elsewhere)
         options = self._heads.prepare(request.target, target_options(request), self.is_load_cancelled)
-        options, why_no_more = with_parallel(request, options)
-        options = self._vision.prepare(
-            request, with_draft_memory(request.draft, request, options), self.is_load_cancelled
-        )
+        options = with_parallel(request, options)
+        vision = Vision(self._vision.inspect)
+        options = with_draft_memory(request.draft, request, options)
+        options = vision.prepare(request, options, self.is_load_cancelled)
         with explain_stripped_heads(request.target):
             target = open_model(request.target, options, lambda fraction: progress(request.target, fraction))
         try:
@@ -140,8 +141,8 @@ class Session:
                 *gpu_notices(request),
                 *load_notices(request, target),
             )
-            encoder = self._vision.open(target)
-            notices = (*notices, *self._vision.notices)
+            vision.open(target)
+            notices = (*notices, *vision.notices)
             info = replace(
                 target.info,
                 template_name=prompt.template_name,
@@ -149,15 +150,16 @@ class Session:
                 thinking=prompt.thinking_options(),
                 tool_format=prompt.tool_format,
                 tool_refusal=prompt.tool_refusal,
-                parallel_reason=why_no_more,
                 supports_infill=target.model.vocab.infill_ids is not None,
-                **vision_fields(target.info, encoder),
+                **vision.fields(target.info),
             )
         except Exception:
+            vision.close()
             target.close()
             raise
         self.unload()
-        self._vision.attach(encoder, target, prompt)
+        self._vision = vision
+        vision.attach(target, prompt)
         self.request, self._prompt = request, prompt
         self._target = replace(target, info=info)
         self._library_notices = library.library_notices()
@@ -419,9 +421,9 @@ class Session:
         predicted = tokens_within_text(vocab, request.predicted)[: target.context.n_ctx] if request.predicted else []
         # Proposals stop before a picture.
         drafter = self._drafters.drafter(mode, model, pacer, index, vocab.eog_ids | pictures, predicted)
-        constraint = GrammarConstraint(initial_state(vocab, grammar)) if grammar else None
+        constraint = GrammarConstraint(vocab, grammar) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
-            drafter = GrammarDrafter(drafter, constraint, ForcedText(vocab))
+            drafter = GrammarDrafter(drafter, constraint)
         plain = (i18n("without drafting: {reason}", reason=reason),) if reason else ()
         plan = AnswerPlan(
             replace(request, mode=mode),
@@ -451,8 +453,7 @@ class Session:
         Raises:
             EngineError: no model is loaded, the prompt is far too long, or the template refuses the messages.
         """
-        target = self._loaded()
-        check_length(request, lambda text: len(target.model.vocab.tokenize(text, special=False)), target.context.n_ctx)
+        check_length(request, self._loaded().context.n_ctx)
         with self._vision.pictures_in_use():
             return self.prompts.ids_of_request(request)
 

@@ -32,21 +32,15 @@ class Vision:
     ``inspect`` checks side files before this process opens them.
     """
 
-    def __init__(self, inspect: InspectSide | None) -> None:
+    def __init__(self, inspect: InspectSide | None, encoder: PictureEncoder | None = None) -> None:
+        """``encoder`` belongs to another `Vision`, which closes it."""
         self.inspect: InspectSide = inspect or (lambda *_: None)
         self.notices: tuple[str, ...] = ()
-        self._encoder: PictureEncoder | None = None
-        self._owns_encoder = True
-        # Used while a target is loaded.
-        self._chosen: Path | None = None
-        self._opened: PictureEncoder | None = None
+        self._encoder, self._owns_encoder = encoder, encoder is None
+        self._side: Path | None = None  # the chosen side file
 
     def prepare(self, request: LoadRequest, options: LoadOptions, should_stop: Callable[[], bool]) -> LoadOptions:
         """Complete ``options`` for a vision model, if the request names a usable side file."""
-        self.notices, self._chosen = (), None
-        if self._opened is not None:  # left by a failed load
-            self._opened.close()
-        self._opened = None
         if request.mmproj is None:
             return options
         target = Path(request.target)
@@ -56,40 +50,50 @@ class Vision:
         try:
             check_side_file(side, read_header(target))
             self.inspect(target, side, should_stop)
-            _check_room(side, options)
+            # Raise `NotEnoughMemoryError` if memory for the encoder is short.
+            needed = side.stat().st_size + ENCODER_BYTES
+            if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
+                raise NotEnoughMemoryError(
+                    i18n("{name} needs about {size} MB, which are not free.", name=side.name, size=needed >> 20),
+                    "Leave it out, or close other programs.",
+                )
             at_once = max(N_BATCH, picture_ubatch(side))
         except EngineError as error:
             if should_stop():
                 raise
             self.notices = (error.one_line,)
             return options
-        self._chosen = side
+        self._side = side
         return replace(options, num_at_once=at_once)
 
-    def open(self, target: LoadedModel) -> PictureEncoder | None:
+    def open(self, target: LoadedModel) -> None:
         """Open the side file that `prepare` has chosen, for a target opened with the options of `prepare`."""
-        if self._chosen is None:
-            return None
-        try:
-            self._opened = PictureEncoder(self._chosen, target.model, target.context.threads)
-        except EngineError as error:
-            self.notices = (error.one_line,)
-        return self._opened
+        if self._side is not None:
+            try:
+                self._encoder = PictureEncoder(self._side, target.model, target.context.threads)
+            except EngineError as error:
+                self.notices = (error.one_line,)
 
-    def attach(self, encoder: PictureEncoder | None, target: LoadedModel, prompt: PromptBuilder) -> None:
-        """Encode pictures of ``prompt`` with ``encoder`` from now on."""
-        self._encoder, self._opened = encoder, None
-        if encoder is not None:
-            target.sequence.runs = encoder.runs_for(target.context)
-            prompt.ids_of_picture = encoder.ids_of
+    def fields(self, info: ModelInfo) -> dict[str, Any]:
+        """Fields of `ModelInfo` about the target's vision."""
+        if self._encoder is None:
+            return {"has_vision": False}
+        return {
+            "has_vision": True,
+            "unused_abilities": tuple(part for part in info.unused_abilities if part != PICTURES),
+        }
+
+    def attach(self, target: LoadedModel, prompt: PromptBuilder) -> None:
+        """Encode pictures of ``prompt`` for ``target`` from now on."""
+        if self._encoder is not None:
+            target.sequence.runs = self._encoder.runs_for(target.context)
+            prompt.ids_of_picture = self._encoder.ids_of
 
     def open_for(self, target: LoadedModel) -> Vision:
         """The vision of another context of the target, with the same encoder."""
-        other = Vision(self.inspect)
-        other._encoder, other._owns_encoder = self._encoder, False
         if self._encoder is not None:
             target.sequence.runs = self._encoder.runs_for(target.context)
-        return other
+        return Vision(self.inspect, self._encoder)
 
     def ids_in(self, request: ChatRequest) -> frozenset[int]:
         """Return the ids of a request's pictures.
@@ -130,20 +134,3 @@ class Vision:
         if self._encoder is not None and self._owns_encoder:
             self._encoder.close()
         self._encoder = None
-
-
-def vision_fields(info: ModelInfo, encoder: PictureEncoder | None) -> dict[str, Any]:
-    """Fields of `ModelInfo` about the target's vision."""
-    if encoder is None:
-        return {"has_vision": False}
-    return {"has_vision": True, "unused_abilities": tuple(part for part in info.unused_abilities if part != PICTURES)}
-
-
-def _check_room(side: Path, options: LoadOptions) -> None:
-    """Raise `NotEnoughMemoryError` if memory for the encoder is short."""
-    needed = side.stat().st_size + ENCODER_BYTES
-    if not options.may_leave_main_memory and psutil.virtual_memory().available < needed:
-        raise NotEnoughMemoryError(
-            i18n("{name} needs about {size} MB, which are not free.", name=side.name, size=needed >> 20),
-            "Leave it out, or close other programs.",
-        )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 
 from engine.errors import EngineError
-from engine.prompt.overflow import without_oldest, without_oversized
+from engine.prompt.overflow import without_oldest, without_unanswered
 from engine.reasoning_tags import closes_reasoning
 from engine.records import (
     ChatRequest,
@@ -81,12 +81,13 @@ class Summariser:
         dropping = replace(request, overflow=Overflow.DROP)
         if len(self._build(request.messages)) <= self._n_ctx - self._least_room:
             return dropping
-        answerable = without_oversized(request.messages, self._num_tokens, self._n_ctx - self._least_room)
+        answerable = without_unanswered(request.messages)
         if answerable.num_left_out and len(self._build(answerable.messages)) <= self._n_ctx - self._least_room:
             return dropping  # the answer only needs to leave out unanswered questions
         plan = self._plan(replace(request, messages=answerable.messages))
         if plan is None:
-            yield self._failed(request, 0, i18n("The oldest messages are too long to be summarised."))
+            too_long = i18n("The oldest messages are too long to be summarised.")
+            yield SummaryUpdate(request.request_id, 0, failure=too_long)
             return dropping
         try:
             summary, why = yield from self._write(*plan, run)
@@ -94,18 +95,11 @@ class Summariser:
             summary, why = "", error.message
         if not summary:
             if not should_stop():
-                yield self._failed(request, plan[0], why)
+                yield SummaryUpdate(request.request_id, plan[0], failure=why)
             return dropping
         self.note = _note(plan[0])
         yield SummaryUpdate(request.request_id, plan[0], summary, complete=True)
         return replace(dropping, messages=with_summary(request.messages, plan[0], summary))
-
-    @staticmethod
-    def _failed(request: ChatRequest, num_messages: int, why: str) -> SummaryUpdate:
-        return SummaryUpdate(request.request_id, num_messages, failure=why)
-
-    def _num_tokens(self, text: str) -> int:
-        return self._count(Message("user", text))
 
     def _plan(self, request: ChatRequest) -> tuple[int, ChatRequest] | None:
         """Choose the fewest oldest messages that free enough of the context; also return the summary's request.

@@ -24,7 +24,6 @@ from engine.records import (
     Event,
     Finished,
     FinishReason,
-    LoadProgress,
     LoadRequest,
     PictureSize,
     Problem,
@@ -56,10 +55,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STATES = "states"  # name of the folder of saved caches
-BEGIN_S = 10.0  # seconds; longest wait for ``begins``
 SLICE_CHARS = 16_384  # of a text whose tokens are counted
 IDLE_S = 0.3  # seconds without a request before idle work begins
-RELOAD_S = 60.0  # seconds without a request before the user's models are loaded again, if a job has evicted them
 IDLE_SLICE_S = 0.02  # seconds of idle work, and of the pause after it; bounds the delay of a request and of the window
 UNEXPECTED = Problem(
     "Something went wrong in the engine",
@@ -71,13 +68,10 @@ UNEXPECTED = Problem(
 class EngineWorker:
     """Implements `engine.requests.Engine` with a `Session` on a thread."""
 
-    def __init__(
-        self, on_event: OnEvent, make_session: Callable[[], Session], begins: threading.Event | None = None
-    ) -> None:
-        """Only the engine thread uses the session; it calls ``make_session`` once ``begins`` is set."""
+    def __init__(self, on_event: OnEvent, make_session: Callable[[], Session]) -> None:
+        """Only the engine thread uses the session, and calls ``make_session``."""
         self._on_event = on_event
         self._make_session = make_session
-        self._begins = begins
         self._interrupt: Interrupt | None = None  # ends the current pass
         self._queue = RequestQueue(self._end_pass, self._clear_interrupt)
         self._counter = TokenCounter()
@@ -102,8 +96,6 @@ class EngineWorker:
     def close(self, timeout_s: float) -> bool:
         """Cancel all requests, free the models, end the thread; False after ``timeout_s`` seconds."""
         self._queue.close()
-        if self._begins is not None:
-            self._begins.set()
         if self._thread.is_alive():
             self._thread.join(timeout_s)
         return not self._thread.is_alive()
@@ -120,10 +112,6 @@ class EngineWorker:
     # ---- on the engine thread -----------------------------------------------------------------------------------
 
     def _run(self) -> None:
-        if self._begins is not None:
-            self._begins.wait(BEGIN_S)
-        if self._queue.is_closed and not self._queue.has_pending_orders:
-            return  # closed while the libraries were loaded, which takes seconds on a busy machine
         try:
             session = self._make_session()
             self._interrupt = session.interrupt
@@ -227,7 +215,7 @@ class EngineWorker:
     def _next(self, session: Session) -> QueuedRequest | None:
         """Wait for a request; while idle, measure the costs of the loaded pair once."""
         if self._models.are_evicted(session):
-            return self._next_after_jobs(session)
+            return self._queue.take()
         if session.needs_measuring and not self._queue.is_closed:
             try:
                 return self._queue.take(IDLE_S)
@@ -266,24 +254,11 @@ class EngineWorker:
                 break
         return self._queue.take()
 
-    def _next_after_jobs(self, session: Session) -> QueuedRequest | None:
-        """Wait for a request; after `RELOAD_S` idle seconds, load evicted models of the user again."""
-        try:
-            return self._queue.take(RELOAD_S)
-        except queue.Empty:
-            try:
-                self._models.restore(
-                    session, self._on_event, lambda: self._queue.has_waiting_up_to(max_rank=BACKGROUND)
-                )
-            except EngineError as error:
-                log.warning("the models in use could not be loaded again: %s", error.message)
-        return self._queue.take()
-
     def _execute(self, main: Session, session: Session, queued: QueuedRequest) -> bool:
         """Execute a request, or a slice of it; False if work is left and other requests may run first."""
         request = queued.request
         if isinstance(request, CountRequest | SetDraft) or (isinstance(request, RunJob) and not request.background):
-            self._models.restore(main, queued.on_event, lambda: queued.is_cancelled, queued.number)
+            self._models.restore(main, queued)
         match request:
             case CountRequest():
                 self._count_slice(session)
@@ -304,7 +279,7 @@ class EngineWorker:
 
     def _answer(self, main: Session, session: Session, queued: QueuedRequest, request: ChatRequest) -> None:
         try:
-            self._models.restore(main, queued.on_event, lambda: queued.is_cancelled, queued.number)
+            self._models.restore(main, queued)
         except LoadCancelledError:
             self._end_cancelled(queued, request)
             return
@@ -358,20 +333,15 @@ class EngineWorker:
 
     def _load(self, session: Session, queued: QueuedRequest, request: ModelRequest) -> None:
         """Load models until the request is cancelled."""
-
-        def on_progress(path: str, fraction: float) -> bool:
-            queued.on_event(LoadProgress(path, fraction, queued.number))
-            return not queued.is_cancelled
-
         session.is_load_cancelled = lambda: queued.is_cancelled
         if queued.is_cancelled:
             raise _cancelled(request)
         ready: EngineReady
         if isinstance(request, LoadRequest):
-            ready = session.load(request, on_progress)
+            ready = session.load(request, queued.on_progress)
             self._models.record_load(session)
         else:
-            ready = session.set_draft(request.path, on_progress)
+            ready = session.set_draft(request.path, queued.on_progress)
             self._models.record_draft(request.path)
         queued.on_event(replace(ready, request_id=queued.number))
 
@@ -401,8 +371,8 @@ class LoadedModels:
             return False
         return not session.is_loaded or session.request not in (self._loaded, self._wanted)
 
-    def restore(self, session: Session, on_event: OnEvent, is_cancelled: Callable[[], bool], number: int = 0) -> None:
-        """Load the models again if evicted; ``on_event`` receives only `LoadProgress`, with this number.
+    def restore(self, session: Session, queued: QueuedRequest) -> None:
+        """Load the models again if evicted; of this load the request gets only `LoadProgress`.
 
         Raises:
             EngineError: the models cannot be loaded, or loading was cancelled; then no model is loaded.
@@ -410,15 +380,10 @@ class LoadedModels:
         wanted = self._wanted
         if wanted is None or not self.are_evicted(session):
             return
-
-        def on_progress(path: str, fraction: float) -> bool:
-            on_event(LoadProgress(path, fraction, number))
-            return not is_cancelled()
-
-        on_progress(wanted.target, 0.0)
+        queued.on_progress(wanted.target, 0.0)
         session.unload()  # the old and new models might not fit together
-        session.is_load_cancelled = is_cancelled
-        session.load(wanted, on_progress)
+        session.is_load_cancelled = lambda: queued.is_cancelled
+        session.load(wanted, queued.on_progress)
         self.record_load(session)
 
 

@@ -4,65 +4,17 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from engine.storage.atomic import write_atomically
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(handle: int) -> None:
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _take(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 WAIT_S = 1.0  # seconds; a write takes milliseconds, so a process that holds the lock longer is probably suspended
-_POLL_S = 0.005
 log = logging.getLogger(__name__)
 _MAX_BYTES = 2_000_000
 Entry = TypeVar("Entry")
-
-
-# A lock between processes for a read-modify-write of a file. The system releases it when a process ends.
-
-
-@contextmanager
-def locked(file: Path) -> Iterator[bool]:
-    """Lock ``file``; False if the lock is not available: then the last writer wins."""
-    try:
-        handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        log.info("%s cannot be locked: %s", file.name, error)
-        yield False
-        return
-    try:
-        yield _wait_for(handle, file)
-    finally:
-        os.close(handle)  # releases the lock
-
-
-def _wait_for(handle: int, file: Path) -> bool:
-    gives_up = time.monotonic() + WAIT_S
-    while True:
-        try:
-            _take(handle)
-        except OSError as error:
-            if time.monotonic() >= gives_up:
-                log.info("%s is held: %s", file.name, error)
-                return False
-            time.sleep(_POLL_S)
-        else:
-            return True
 
 
 class JsonStore(Generic[Entry]):
@@ -115,12 +67,16 @@ class JsonStore(Generic[Entry]):
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Lock out other processes while entries are read and written."""
+        """Lock out other processes while entries are read and written; without the lock, the last writer wins."""
         with ExitStack() as stack:
             if self._file is not None:
-                with suppress(OSError):  # the write will fail and report it
+                from filelock import FileLock  # noqa: PLC0415  (startup time)
+
+                try:
                     self._file.parent.mkdir(parents=True, exist_ok=True)
-                    stack.enter_context(locked(self._file.with_name(f"{self._file.name}.lock")))
+                    stack.enter_context(FileLock(self._file.with_name(f"{self._file.name}.lock"), timeout=WAIT_S))
+                except OSError as error:
+                    log.info("%s cannot be locked: %s", self._file.name, error)
             yield
 
     def write(self, entries: Mapping[str, Entry]) -> None:

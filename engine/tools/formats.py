@@ -22,7 +22,6 @@ class ToolFormat(StrEnum):
     KEY_VALUE = "key-value"  # GLM 4.5 and later, Ling, Laguna, Spark
     KEY_VALUE_OPENSOURCE = "key-value-opensource"  # Hunyuan 3
     INVOKE = "invoke"  # MiniMax M2
-    MINIMAX_TAGS = "minimax-tags"  # MiniMax M3
     DSML = "dsml"  # DeepSeek V3.2
     DSML_CALLS = "dsml-calls"  # DeepSeek V4
     ATEM = "atem"  # Muse
@@ -112,7 +111,6 @@ _ARGUMENTS = Body.ARGUMENTS
 _DSML = ('<｜DSML｜invoke name="{name}">\n', '<｜DSML｜parameter name="{key}" string="true">')
 _DSML_END = ("</｜DSML｜parameter>\n", "</｜DSML｜invoke>\n")
 _DSML_JSON = '<｜DSML｜parameter name="{key}" string="false">'
-MINIMAX_TAG = _M3 = "]<]minimax[>["  # precedes each tag
 _TOOL_NAME = {"name_key": "tool_name", "arguments_key": "parameters"}
 # The syntaxes, in the order in which they are tried.
 SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
@@ -142,10 +140,6 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
         "<tool_calls:opensource>\n", "</tool_calls:opensource>", "<tool_call:opensource>{name}<tool_sep:opensource>\n",
         "<arg_key:opensource>{key}</arg_key:opensource>\n<arg_value:opensource>", "</arg_value:opensource>\n",
         "</tool_call:opensource>\n",
-    ),
-    ToolFormat.MINIMAX_TAGS: _tags(
-        f"{_M3}<tool_call>\n", f"{_M3}</tool_call>", _M3 + '<invoke name="{name}">', _M3 + "<{key}>", _M3 + "</{key}>",
-        f"{_M3}</invoke>\n",
     ),
     ToolFormat.DSML: _tags(
         "<｜DSML｜function_calls>\n", "</｜DSML｜function_calls>", *_DSML, *_DSML_END, json_key=_DSML_JSON
@@ -207,7 +201,7 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
     ToolFormat.LLAMA: CallSyntax(arguments_key="parameters", other_marks=("<|python_tag|>",)),
     ToolFormat.BARE: CallSyntax(),
 }  # fmt: skip
-_CONTROL = re.compile(r"<[|｜]?/?[\w:▁]+[|｜]?>|\[[A-Z_]+\]|]<]minimax\[>\[|<\|\"\|>|｜DSML｜")
+_CONTROL = re.compile(r"<[|｜]?/?[\w:▁]+[|｜]?>|\[[A-Z_]+\]|<\|\"\|>|｜DSML｜")
 
 
 def tool_markers_among(control_texts: tuple[str, ...]) -> frozenset[str]:

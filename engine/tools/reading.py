@@ -12,14 +12,13 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from engine.tools.formats import GEMMA_QUOTE, MINIMAX_TAG, SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
+from engine.tools.formats import GEMMA_QUOTE, SYNTAXES, Body, CallSyntax, ToolFormat, is_plain_text
 
 Schemas = Mapping[str, Mapping[str, Any]]  # parameters by tool; formats with tags need their types
 _DECODER = json.JSONDecoder(strict=False)  # not strict, since models write plain line ends into strings
 _ENVELOPE = frozenset({"id", "type", "index", "tool_call_id"})  # ignored keys
 _SLOT = re.compile(r"\{(name|key|id|index|type)\}")
 _SPACE = re.compile(r"\s*")
-_ELEMENT = re.compile(rf"\s*{re.escape(MINIMAX_TAG)}<([^<>/]+)>")
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 _HARMONY = re.compile(
     r"\s*(?:<\|start\|>assistant)?\s*(?:<\|channel\|>commentary)?\s*to=functions\.(?P<name>[^\s<]+)\s*"
@@ -244,11 +243,11 @@ def next_tags_part(text: str, offset: int, syntax: CallSyntax) -> TagsPart | Pen
     key = _key(text, offset, syntax)
     if not isinstance(key, _Key):
         return key
-    value_end, is_certain = _end_of_value(text, key.end, syntax, key.name)
+    value_end, is_certain = _end_of_value(text, key.end, syntax)
     if value_end < 0:
         return None
     value = text[key.end : value_end].removeprefix("\n").removesuffix("\n")
-    tag_end = value_end + len(_value_tag(syntax, key.name))
+    tag_end = value_end + len(syntax.value_end.strip())
     return TagsPart(key.name, value, key.is_text, tag_end if is_certain else None)
 
 
@@ -279,66 +278,35 @@ def _key(text: str, offset: int, syntax: CallSyntax) -> _Key | Pending | None:
     return PENDING if PENDING in found else None
 
 
-def _value_tag(syntax: CallSyntax, key: str) -> str:
-    return syntax.value_end.strip().replace("{key}", key)
-
-
-def _end_of_value(text: str, start: int, syntax: CallSyntax, key: str) -> tuple[int, bool]:
+def _end_of_value(text: str, start: int, syntax: CallSyntax) -> tuple[int, bool]:
     """The end of a value, and whether it is certain; -1 if the next argument begins earlier.
 
     A value may contain its end tag, so the end tag must be followed by a possible next part.
     """
-    tag, next_key = _value_tag(syntax, key), syntax.key.partition("{")[0]
-    is_nested = "{key}" in syntax.value_end and text.startswith(next_key, start)  # a nested list or object
+    tag, next_key = syntax.value_end.strip(), syntax.key.partition("{")[0]
     following = (next_key, syntax.end.strip()) if syntax.end else (next_key, syntax.block_end, syntax.mark)
     end = start
     while (end := text.find(tag, end)) >= 0:
         after = _space(text, end + len(tag))
-        if not is_nested and next_key in text[start:end]:
+        if next_key in text[start:end]:
             return -1, True
-        if is_nested and not _is_balanced(text[start:end], key):
-            end += 1
-            continue
         if any(text.startswith(one, after) for one in following):
             return end, True
         if any(one.startswith(text[after:]) for one in following):
             return end, False
         end += 1
-    if not is_nested and next_key in text[start:]:
+    if next_key in text[start:]:
         return -1, True
     held = range(min(max(len(tag), len(next_key)) - 1, len(text) - start), 0, -1)
     return len(text) - next((n for n in held if tag.startswith(text[-n:]) or next_key.startswith(text[-n:])), 0), False
 
 
 def value_of(raw: str) -> object:
-    """Parse a value that is not a text: JSON, or nested elements of MiniMax M3; other text is returned unchanged."""
+    """Parse a value that is not a text as JSON; other text is returned unchanged."""
     try:
         return json.loads(raw, strict=False)
     except (ValueError, RecursionError):
-        return _elements(raw) if raw.startswith(MINIMAX_TAG) else raw
-
-
-def _is_balanced(text: str, key: str) -> bool:
-    """Whether a text has as many end tags as begin tags of this name."""
-    return text.count(f"{MINIMAX_TAG}<{key}>") == text.count(f"{MINIMAX_TAG}</{key}>")
-
-
-def _elements(raw: str) -> object:
-    """Parse nested elements to a list of items or an object; incomplete text is returned unchanged."""
-    found: list[tuple[str, object]] = []
-    offset = 0
-    while begin := _ELEMENT.match(raw, offset):
-        tag = f"{MINIMAX_TAG}</{begin[1]}>"
-        end = raw.find(tag, begin.end())
-        while end >= 0 and not _is_balanced(raw[begin.end() : end], begin[1]):
-            end = raw.find(tag, end + 1)
-        if end < 0:
-            return raw
-        found.append((begin[1], value_of(raw[begin.end() : end])))
-        offset = end + len(tag)
-    if raw[offset:].strip():
         return raw
-    return [value for _, value in found] if all(key == "item" for key, _ in found) else dict(found)
 
 
 # ---- Python's calls, and Gemma's arguments --------------------------------------------------------------------------

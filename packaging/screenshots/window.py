@@ -229,7 +229,7 @@ class Pictures:
         self._app.settle()
         page.form.start()
         self._app.wait(
-            lambda: not page.is_racing or min((lane.num_tokens for lane in page.track.lanes), default=0) > NUM_LIVE,
+            lambda: not page.is_racing or min((lane.stats.tokens for lane in page.track.lanes), default=0) > NUM_LIVE,
             "a race",
         )
         self._app.shoot(self._out, "race-running")

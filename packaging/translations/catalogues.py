@@ -29,8 +29,6 @@ TEMPLATE_AT = {"i18n": 0, "damaged_error": 0, "check": 1}  # index of the argume
 # Files with English texts for terminals, programs or models, which are not translated.
 NOT_SHOWN = {"cli", "benchmark", "server", "grammar", "built_in.py", "calculator.py"}
 SHOWN_TOO = {f"app/core/benchmark/{name}.py" for name in ("opened_lanes", "race")}  # in the window, too
-FIELD_TEXTS = (1, 2, 5)  # indices of section, label and help of a SettingField
-FIELD_NAMES = ("section", "label", "help", "automatic", "unit")
 
 
 def tool(name: str, *arguments: str) -> None:
@@ -104,43 +102,26 @@ def _gives_number(node: ast.Call) -> bool:
 
 
 def _settings(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    names = {
-        target.id: node.value.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
     for section in _section_names(tree):
         yield "Settings", section
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _called(node) == "SettingField":
-            given = [node.args[place] for place in FIELD_TEXTS if place < len(node.args)]
-            given += [keyword.value for keyword in node.keywords if keyword.arg in FIELD_NAMES]
-            given += [
-                label for keyword in node.keywords if keyword.arg == "choices" for label in _labels(keyword.value)
-            ]
-            for value in given:
-                text = names.get(value.id) if isinstance(value, ast.Name) else getattr(value, "value", None)
-                if isinstance(text, str):
-                    yield "Settings", text
-        elif isinstance(node, ast.Assign) and _labels(node.value) and isinstance(node.targets[0], ast.Name):
-            if _is_of_fields(tree):
-                labels = (getattr(one, "value", None) for one in _labels(node.value))
-                yield from (("Settings", label) for label in labels if isinstance(label, str))
-        elif isinstance(node, ast.AnnAssign | ast.Assign) and isinstance(node.value, ast.Dict):
-            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
-            if isinstance(target, ast.Name) and target.id.endswith("_LABELS"):
-                yield from (("Settings", value.value) for value in node.value.values if isinstance(value, ast.Constant))
-
-
-def _is_of_fields(tree: ast.Module) -> bool:
-    return any(isinstance(node, ast.Call) and _called(node) == "SettingField" for node in ast.walk(tree))
+        if isinstance(node, ast.Call) and _called(node) == "explained" and isinstance(node.func, ast.Attribute):
+            maker = node.func.value  # integer("top_k", "Top-k", ...)
+            words = [keyword.value for keyword in node.keywords]
+            given = [node.args[0], *getattr(maker, "args", ())[1:2], *words]
+            dicts = [one for one in ast.walk(maker) if isinstance(one, ast.Dict)]
+        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "").endswith("_LABELS"):
+            given, dicts = [], [node.value] if isinstance(node.value, ast.Dict) else []
+        else:
+            continue
+        for value in (*given, *(value for one in dicts for value in one.values)):
+            if _is_text(value):
+                yield "Settings", value.value
 
 
 def _section_names(tree: ast.Module) -> Iterator[str]:
     """Yield the texts of ``A, B = "One", "Two"`` in a file of fields."""
-    if not _is_of_fields(tree):
+    if not any(isinstance(node, ast.Call) and _called(node) == "explained" for node in ast.walk(tree)):
         return
     for node in tree.body:
         if (
@@ -150,12 +131,6 @@ def _section_names(tree: ast.Module) -> Iterator[str]:
         ):
             texts = (getattr(one, "value", None) for one in node.value.elts)
             yield from (text for text in texts if isinstance(text, str))
-
-
-def _labels(choices: ast.expr) -> list[ast.expr]:
-    """The second item of each pair in a literal tuple of pairs."""
-    pairs = choices.elts if isinstance(choices, ast.Tuple) else []
-    return [pair.elts[1] for pair in pairs if isinstance(pair, ast.Tuple) and len(pair.elts) == 2]
 
 
 def _problems(tree: ast.Module) -> Iterator[tuple[str, str]]:

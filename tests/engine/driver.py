@@ -1,11 +1,13 @@
-"""Sends requests to an engine with one method per user action, and cancels them by kind."""
+"""Sends requests to an engine with one method per user action, cancels them by kind, and waits for events."""
 
 from __future__ import annotations
 
 import itertools
+import queue
 from dataclasses import replace
+from typing import TypeVar
 
-from engine.records import ChatRequest, CountRequest, LoadRequest
+from engine.records import ChatRequest, CountRequest, Event, LoadRequest, Mode, SamplingParams
 from engine.requests import (
     Engine,
     ForgetPast,
@@ -19,6 +21,29 @@ from engine.requests import (
 )
 
 FIRST = 1_000_000  # tests number their own answers and counts from 1
+WAIT_S = 60.0
+_E = TypeVar("_E")
+
+
+class Events(queue.Queue[Event]):
+    """The events of an engine, in order."""
+
+    def next(self) -> Event:
+        return self.get(timeout=WAIT_S)
+
+    def wait_for(self, kind: type[_E]) -> _E:
+        """The next event of this kind; earlier ones are dropped."""
+        while not isinstance(event := self.next(), kind):
+            pass
+        return event
+
+
+def question(number: int, max_tokens: int = 8) -> ChatRequest:
+    """A request for a greedy answer of this number of tokens."""
+    sampling = SamplingParams(temperature=0.0)
+    return ChatRequest(
+        raw_prompt="Once", mode=Mode.OFF, sampling=sampling, max_tokens=max_tokens, ignore_eos=True, request_id=number
+    )
 
 
 class Driver:

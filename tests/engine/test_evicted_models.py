@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable, Iterator
 from typing import cast
@@ -26,9 +25,8 @@ from engine.records import (
 from engine.requests import JobEnded, RunJob, SetDraft
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.engine.driver import WAIT_S, Events
 from tests.engine.process.scripted import info
-
-WAIT_S = 60.0
 
 
 class LoadingSession:
@@ -95,17 +93,11 @@ class Bench:
 
     def __init__(self) -> None:
         self.session = LoadingSession()
-        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.events = Events()
         self.worker = EngineWorker(self.events.put, lambda: cast("Session", self.session))
         self.worker.start()
         self.worker.submit(LoadRequest("mine", request_id=101))
-        self.until(EngineReady)
-
-    def until(self, kind: type[Event]) -> list[Event]:
-        seen = [self.events.get(timeout=WAIT_S)]
-        while not isinstance(seen[-1], kind):
-            seen.append(self.events.get(timeout=WAIT_S))
-        return seen
+        self.events.wait_for(EngineReady)
 
     def guest(self, target: str) -> None:
         """Let a background job load another model."""
@@ -132,51 +124,40 @@ def test_an_answer_is_made_by_the_owners_model_after_a_guest_had_another(bench: 
     bench.guest("theirs")
     assert bench.session.request.target == "theirs", "it stays for as long as nobody needs the owner's"
     bench.ask(1)
-    seen = bench.until(Finished)
-    assert LoadProgress("mine", 0.0, 1) in seen
-    assert not [event for event in seen if isinstance(event, EngineReady)], "nobody asked for a load"
+    assert bench.events.next() == LoadProgress("mine", 0.0, 1)
+    assert isinstance(bench.events.next(), Finished), "nobody asked for a load"
     assert bench.session.answered_by == ["mine"]
     bench.ask(2)
-    assert bench.until(Finished) == [Finished(2, FinishReason.END, RunStats())], "it is loaded once"
+    assert bench.events.next() == Finished(2, FinishReason.END, RunStats()), "it is loaded once"
 
 
 def test_it_comes_back_with_the_draft_that_was_chosen_since(bench: Bench) -> None:
     bench.worker.submit(SetDraft("small"))
-    bench.until(EngineReady)
+    bench.events.wait_for(EngineReady)
     bench.guest("theirs")
     bench.ask(1)
-    bench.until(Finished)
+    bench.events.wait_for(Finished)
     assert bench.session.loads[-1] == LoadRequest("mine", "small")
-
-
-def test_a_guest_may_load_the_owners_model_itself(bench: Bench) -> None:
-    bench.guest("theirs")
-    bench.guest("mine")
-    bench.ask(1)
-    assert not [event for event in bench.until(Finished) if isinstance(event, LoadProgress)]
 
 
 def test_a_draft_is_chosen_and_texts_are_counted_for_the_owners_model(bench: Bench) -> None:
     bench.guest("another")
     bench.worker.submit(CountRequest(5, ("a text",)))
-    assert bench.until(TokensCounted)[-1] == TokensCounted(5, (len("mine"),))
+    assert bench.events.wait_for(TokensCounted) == TokensCounted(5, (len("mine"),))
     bench.guest("another")
     bench.worker.submit(SetDraft("small"))
-    (*_, ready) = bench.until(EngineReady)
-    assert isinstance(ready, EngineReady)
-    assert ready.target.path == "mine"
+    assert bench.events.wait_for(EngineReady).target.path == "mine"
 
 
 def test_a_failing_restore_fails_the_answer_and_is_tried_again(bench: Bench) -> None:
     bench.guest("theirs")
     bench.session.fails = True
     bench.ask(1)
-    (*_, failed) = bench.until(EngineFailed)
-    assert isinstance(failed, EngineFailed)
+    failed = bench.events.wait_for(EngineFailed)
     assert (failed.request_id, failed.problem.message) == (1, "The file is gone.")
     bench.session.fails = False
     bench.ask(2)
-    bench.until(Finished)
+    bench.events.wait_for(Finished)
     assert bench.session.answered_by == ["mine"]
 
 
@@ -184,30 +165,10 @@ def test_a_stop_ends_the_wait_for_it(bench: Bench) -> None:
     bench.guest("theirs")
     bench.session.gate.clear()
     bench.ask(1)
-    bench.until(LoadProgress)
+    bench.events.wait_for(LoadProgress)
     bench.worker.cancel(1)
-    (*_, ended) = bench.until(Finished)
-    assert isinstance(ended, Finished)
-    assert ended.reason is FinishReason.CANCELLED
+    assert bench.events.wait_for(Finished).reason is FinishReason.CANCELLED
     bench.session.gate.set()
     bench.ask(2)
-    bench.until(Finished)
+    bench.events.wait_for(Finished)
     assert bench.session.answered_by == ["mine"]
-
-
-def test_it_comes_back_by_itself_once_nobody_asks(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.session.worker.RELOAD_S", 0.01)
-    bench.guest("theirs")
-    bench.until(LoadProgress)
-    bench.ask(1)  # after it
-    bench.until(Finished)
-    assert [one.target for one in bench.session.loads] == ["mine", "theirs", "mine"]
-
-
-def test_another_model_of_the_owner_takes_the_place_of_both(bench: Bench) -> None:
-    bench.guest("theirs")
-    bench.worker.submit(LoadRequest("next", request_id=102))
-    bench.until(EngineReady)
-    bench.ask(1)
-    bench.until(Finished)
-    assert [one.target for one in bench.session.loads] == ["mine", "theirs", "next"]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from engine.picture import Picture
+from engine.records import Message
 from tests.engine.gguf_factory import F16, F32, GgufFile, Kind, Tensor, tiny_llama
 
 N_EMBD, N_HEAD = 64, 4  # of the text models, as in `tiny_llama`
@@ -250,3 +251,14 @@ def picture(seed: int = 0, width: int = 80, height: int = 48) -> Picture:
     """A picture of noise."""
     values = np.random.default_rng(seed).integers(0, 256, (height, width, 3), dtype=np.uint8)
     return Picture(width, height, values.tobytes())
+
+
+def asked(*parts: str | Picture, role: str = "user") -> Message:
+    """A message of texts and pictures."""
+    words, pictures = "", list[tuple[int, Picture]]()
+    for part in parts:
+        if isinstance(part, Picture):
+            pictures.append((len(words), part))
+        else:
+            words += part
+    return Message(role, words, pictures=tuple(pictures))

@@ -144,11 +144,13 @@ class _DocumentRenderer(RendererHTML):
     def renderInline(self, tokens: Sequence[Token], options: OptionsDict, env: EnvType) -> str:
         """Render inline content, with a fast path for words and simple marks."""
         parts: list[str] = []
+        has_code = any(token.type == "code_inline" for token in tokens)
+        # Isolate code within right-to-left text: brackets at its ends would change sides.
+        isolates_code = has_code and any(RIGHT_TO_LEFT_DIRECTIONS.search(token.content) for token in tokens)
         for index, token in enumerate(tokens):
             if token.type == "text":
                 parts.append(escapeHtml(token.content))
-            elif token.type == "code_inline" and any(RIGHT_TO_LEFT_DIRECTIONS.search(each.content) for each in tokens):
-                # Isolate code within right-to-left text: brackets at its ends would change sides.
+            elif token.type == "code_inline" and isolates_code:
                 parts.append(f"\u2066{self.rules[token.type](tokens, index, options, env)}\u2069")
             elif token.type in self.rules:
                 parts.append(self.rules[token.type](tokens, index, options, env))

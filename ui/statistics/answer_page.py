@@ -25,7 +25,6 @@ from ui.statistics.page import (
 )
 from ui.statistics.plots import BarSegment, LinePlot, StackedBar
 from ui.statistics.words import (
-    ESTIMATED,
     MEASURED,
     MEMORY_KEYS,
     SOURCES,
@@ -268,16 +267,15 @@ class AnswerPage(StatsPage):
 
     def set_engine(self, view: EngineView) -> None:
         texts = memory_texts(view.target, view.drafter)
-        uses = [model.memory for model in (view.target, view.drafter) if model is not None and model.memory is not None]
-        self._has_memory = bool(uses)
+        models = (view.target, view.drafter)
+        self._has_memory = any(model is not None and model.memory is not None for model in models)
         self._wants_draft = view.wants_draft
         self._offered = view.sources
         self._is_away = view.target is not None and bool(view.target.engine_url)
         self._show_parts(has_answer=self.empty.isHidden())
-        source = tr(MEASURED if all(use.measured for use in uses) else ESTIMATED)
         for key, figure_line in self.memory.items():
             figure_line.set_value(texts[key])
-            words = f"{statistic_help(key)} {source}" if uses else statistic_help(key)
+            words = f"{statistic_help(key)} {tr(MEASURED)}" if self._has_memory else statistic_help(key)
             figure_line.setToolTip(tooltip(words))
             figure_line.setAccessibleDescription(words)
 

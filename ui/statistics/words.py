@@ -137,7 +137,6 @@ _STATISTICS = {  # name and explanation of each statistic
     ),
 }
 MEASURED = tr.mark("As llama.cpp reported it when it loaded the model.")
-ESTIMATED = tr.mark("Estimated from the file's header, since llama.cpp did not report it.")
 MEMORY_KEYS = ("target_weights", "target_cache", "draft_weights", "draft_cache", "compute", "memory")
 SOURCES = {
     Source.DRAFT: (tr.mark("Draft"), "draft", tr.mark("Proposed by the draft model and accepted by the target.")),
@@ -235,23 +234,17 @@ def step_seconds(stats: RunStats) -> dict[str, float]:
 
 
 def memory_texts(target: ModelInfo | None, draft: ModelInfo | None) -> dict[str, str]:
-    """The loaded models' memory; estimates are marked."""
+    """The loaded models' memory."""
     uses = [model.memory if model else None for model in (target, draft)]
     known = [use for use in uses if use is not None]
     texts = dict.fromkeys(MEMORY_KEYS, UNKNOWN)
     for role, use in zip(("target", "draft"), uses, strict=True):
         if use is not None:
-            texts[f"{role}_weights"] = _bytes(use.weights_bytes, measured=use.measured)
-            texts[f"{role}_cache"] = _bytes(use.cache_bytes, measured=use.measured)
+            texts[f"{role}_weights"], texts[f"{role}_cache"] = size(use.weights_bytes), size(use.cache_bytes)
     if known:
-        measured = all(use.measured for use in known)
-        texts["compute"] = _bytes(sum(use.compute_bytes for use in known), measured=measured)
-        texts["memory"] = _bytes(sum(use.all_bytes for use in known), measured=measured)
+        texts["compute"] = size(sum(use.compute_bytes for use in known))
+        texts["memory"] = size(sum(use.all_bytes for use in known))
     return texts
-
-
-def _bytes(num_bytes: int, *, measured: bool) -> str:
-    return size(num_bytes) if measured else tr("about {size}").format(size=size(num_bytes))
 
 
 def pair_title(row: PairSums) -> str:

@@ -34,7 +34,7 @@ from app.core.hub.links import request_of
 from app.core.hub.records import LibraryModel, RepoDetails, SortBy
 from app.core.hub.remote_header import judge_link, read_remote_header
 from app.core.paths import find_paths
-from app.core.storage.model_settings import ModelSettings, model_settings_file
+from app.core.storage.model_settings import ModelSettings
 from engine.errors import EngineError
 from engine.gguf.head_files import own_heads_sentence
 from engine.gguf.header import read_header
@@ -215,7 +215,7 @@ def _pull(options: argparse.Namespace) -> int:
             title = f"{state.request.model.name} could not be downloaded"
             return fail(Problem(title, state.message, state.advice), as_json=options.json)
     if options.repo == SMALL_MODEL_NAME:
-        settings = ModelSettings(model_settings_file(find_paths().model_settings_file), warn)
+        settings = ModelSettings(find_paths().model_settings_file, warn)
         settings.begin(str(library.path_for(SMALL.repo_id, SMALL.file)), dict(SMALL.own))
     _print_pulled(library, requests, as_json=options.json)
     return 0

@@ -168,7 +168,7 @@ class AnswerController(PartsController):
         chat, conversations = self._state.chat, self._conversations
         found = self._projects.passages_for(text)
         changes = AttachmentChanges(found=found)
-        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, None, changes))
+        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, None, changes))
         if turn is None:
             self._window.restore_composer(text)
             return
@@ -189,7 +189,7 @@ class AnswerController(PartsController):
         """Store the edited question as another version of the message and request its answer."""
         chat, without = self._state.chat, self._left_out.pop(message_id, frozenset())
         changes = AttachmentChanges(without, self._projects.passages_for(text))
-        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, chat.mode, chat.depth, message_id, changes))
+        turn = self._begin(lambda: self._store.begin_turn(chat.id, text, message_id, changes))
         if turn is not None:
             self._conversations.edits.sent(message_id)
             self._conversations.show()

@@ -66,10 +66,6 @@ class AttachmentController(PartsController):
         self.sums = TokenSumController(parts)
         self.sums.changed.connect(self._show)
         unsent.opened.connect(self._open)
-        self._connect()
-        self._changed()
-
-    def _connect(self) -> None:
         composer, window = self._window.composer, self._window
         composer.files_offered.connect(self.attach_files)
         composer.text_offered.connect(self.attach_text)
@@ -78,6 +74,7 @@ class AttachmentController(PartsController):
         composer.attachment_opened.connect(self.open_attachment)
         window.transcript.attachment_opened.connect(self.open_attachment)
         window.drop_zone.files_dropped.connect(self._on_dropped)
+        self._changed()
 
     def attach_files(self, paths: Sequence[str], *, may_import: bool = False) -> None:
         """Read files and attach them to the unsent message; with ``may_import`` an export is imported instead."""

@@ -13,8 +13,8 @@ from app.core.domain.context import ContextParts, SummaryView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.model_name import model_name
 from app.core.domain.requests import Decode, picture_sizes, prompt_parts, text_to_count
-from app.core.domain.settings.context_fields import KEPT_CACHES, MIB
 from app.core.domain.settings.layers import Layer
+from app.core.domain.settings.table import KEPT_CACHES, MIB
 from app.core.storage.chats import summaries
 from app.core.storage.chats.store import StoredTurn
 from engine.records import (
@@ -92,7 +92,11 @@ class ContextController(PartsController):
         self._overhead = 0
         self._refused: dict[int, int] = {}  # tokens of prompts that were too long, by answer id
         self._failed: MessageView | None = None  # the open conversation's last message if it failed
-        self.meter = self._make_meter()
+        meter = ContextMeter(self._window.theme)
+        self._window.header.add_indicator(meter)
+        meter.parts_changed.connect(self._window.stats.now.show_context)
+        meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
+        self.meter = meter
         lines = self._window.transcript.summaries
         lines.undo_requested.connect(self.undo_summary)
         lines.skip_requested.connect(self.skip_summary)
@@ -101,13 +105,6 @@ class ContextController(PartsController):
         self._state.tools_changed.connect(self._on_chat_changed)
         parts.counts.counted.connect(self._show_counts)
         self._state.chat_shown.connect(self.show)
-
-    def _make_meter(self) -> ContextMeter:
-        meter = ContextMeter(self._window.theme)
-        self._window.header.add_indicator(meter)
-        meter.parts_changed.connect(self._window.stats.now.show_context)
-        meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
-        return meter
 
     def start(self) -> None:
         self._worker.submit(SetStateLimit((self._state.settings.integer(KEPT_CACHES) or 0) * MIB))

@@ -14,10 +14,9 @@ from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
 from app.core.load_requests import load_request
 from app.core.storage.chats.store import StoredTurn
-from app.core.storage.model_settings import ModelSettings, model_settings_file
+from app.core.storage.model_settings import ModelSettings
 from app.core.storage.window_state import NEW_CHAT, OpenChat
 from engine.records import Mode, ModelInfo
-from ui.conversations.model import BATCH
 
 
 class ConversationController(PartsController):
@@ -29,11 +28,9 @@ class ConversationController(PartsController):
         self.unsent = UnsentController(parts)
         self.edits = EditsController(parts)
         target = load_request(self._state.settings).target
-        models = ModelSettings(model_settings_file(parts.paths.model_settings_file), parts.window.show_problem)
+        models = ModelSettings(parts.paths.model_settings_file, parts.window.show_problem)
         self.layers = ChatLayers(self._state, models, parts.store, parts.projects, target)
         self.problems = (models.problem,) if models.problem is not None else ()
-        self._num_first: int | None = None  # number of rows to list at first; None: list all
-        self._rest_waits = False
         self._list_marks: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
         self._new_folder_id: int | None = None  # the folder of the open chat if it is not stored yet
         self._unread: set[int] = set()  # chats with an unread answer; not stored
@@ -50,11 +47,7 @@ class ConversationController(PartsController):
         state.chat_shown.connect(self._mark_chats)
 
     def start(self) -> None:
-        """Show the list and open the last open chat, or else the one that changed last.
-
-        Loads only the first rows; call `list_older` after the first paint.
-        """
-        self._num_first = BATCH
+        """Show the list and open the last open chat, or else the one that changed last."""
         last = self._open_chat.read()
         found = None if last == NEW_CHAT else self._attempt(lambda: self._store.latest_conversation(last))
         if found is None:
@@ -63,20 +56,11 @@ class ConversationController(PartsController):
             self.select(found)
 
     def refresh(self) -> None:
-        newest, self._num_first = self._num_first, None
-        listed = self._attempt(lambda: self._store.conversations(newest))
-        self._rest_waits = listed is not None and newest is not None and len(listed) >= newest
-        if self._rest_waits and self._state.chat_id not in {None, *(row.id for row in listed or ())}:
-            self.refresh()
-            return
+        listed = self._attempt(self._store.conversations)
         folders = self._attempt(self._store.library.folders)
         if listed is not None:
             self._window.sidebar.set_rows(listed, self._state.chat_id, folders)
         self._state.chats_listed.emit()
-
-    def list_older(self) -> None:
-        if self._rest_waits:
-            self.refresh()
 
     def new_chat(self, folder_id: int | None = None) -> None:
         """Open an empty chat with inherited settings. ``folder_id`` None: outside folders."""
@@ -93,14 +77,14 @@ class ConversationController(PartsController):
 
     def select(self, conversation_id: int) -> None:
         self._window.chat_settings.flush()  # save settings typed for the previous chat
-        conversation = self._attempt(lambda: self._store.conversation(conversation_id))
-        if conversation is None:
+        title = self._attempt(lambda: self._store.title(conversation_id))
+        if title is None:
             self.new_chat()
             return
         self._open(conversation_id)
         self._attempt(lambda: self.layers.open(conversation_id))
         self.show_settings()
-        self.show(conversation.title)
+        self.show(title)
         self.unsent.open(conversation_id)
         self.refresh()
 
@@ -110,8 +94,7 @@ class ConversationController(PartsController):
         if conversation_id is None:
             return
         if title is None:
-            conversation = self._attempt(lambda: self._store.conversation(conversation_id))
-            title = conversation.title if conversation else ""
+            title = self._attempt(lambda: self._store.title(conversation_id)) or ""
         views = self._attempt(lambda: self._store.messages(conversation_id)) or ()
         streaming = views[-1] if views and views[-1].state is MessageState.STREAMING else None
         self.edits.open(conversation_id, [view.id for view in views])
@@ -153,9 +136,9 @@ class ConversationController(PartsController):
         """Set a title that the user typed; an empty title is ignored."""
         if title.strip():
             self._attempt(lambda: self._store.rename_conversation(conversation_id, title.strip()))
-        renamed = self._attempt(lambda: self._store.conversation(conversation_id))
-        if renamed and conversation_id == self._state.chat_id:
-            self._window.name_conversation(renamed.title)
+        renamed = self._attempt(lambda: self._store.title(conversation_id))
+        if renamed is not None and conversation_id == self._state.chat_id:
+            self._window.name_conversation(renamed)
         self.refresh()
 
     def change(self, layer: Layer, values: Mapping[str, SettingValue]) -> None:

@@ -132,8 +132,7 @@ class DeletionController(PartsController):
             self._window.show_notice(translate("AnswerController", ONE_AT_A_TIME))
             return
         deletions = self._store.deletions
-        mark = deletions.mark_message if alone else deletions.mark_branch
-        branch = self._attempt(lambda: mark(message_id, datetime.now(UTC)))
+        branch = self._attempt(lambda: deletions.mark_branch(message_id, datetime.now(UTC), alone=alone))
         if branch is None:
             return
 

@@ -10,8 +10,8 @@ from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import DEFAULTS
-from app.core.storage.presets import Presets, presets_file
-from app.core.storage.prompts import Prompts, prompts_file
+from app.core.storage.presets import Presets
+from app.core.storage.prompts import Prompts
 from engine.requests import ForgetPast
 from ui.composer.prompt_list import builtin_prompts
 
@@ -22,8 +22,8 @@ class ChatSettingsController(PartsController):
     def __init__(self, parts: Parts, conversations: ConversationController) -> None:
         super().__init__(parts)
         self._conversations = conversations
-        self.presets = Presets(presets_file(parts.paths.presets_file), parts.window.show_problem)
-        self.prompts = Prompts(prompts_file(parts.paths.prompts_file), builtin_prompts(), parts.window.show_problem)
+        self.presets = Presets(parts.paths.presets_file, parts.window.show_problem)
+        self.prompts = Prompts(parts.paths.prompts_file, builtin_prompts(), parts.window.show_problem)
         found = (*conversations.problems, self.presets.problem, self.prompts.problem)
         self.problems = tuple(problem for problem in found if problem is not None)
         wants = self._window.chat_settings

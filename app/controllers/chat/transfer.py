@@ -15,7 +15,6 @@ from app.core.domain.errors import AppError
 from app.core.storage.exchange.file_names import JSON, file_name
 from engine.sentences import i18n, joined
 from ui.text.language import Translator
-from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_export_file, ask_import_files
 
 tr = Translator("TransferController")
@@ -63,12 +62,9 @@ class TransferController(PartsController):
 
     def export(self, file: Path, form: str, conversation_id: int | None) -> None:
         def work() -> str:
-            from app.core.storage.exchange.markdown import OTHER_VERSIONS, ExportTexts  # noqa: PLC0415
             from app.core.storage.exchange.transfer import export_chats  # noqa: PLC0415  (the first paint waits for no format)
-            from ui.text.answer_metrics import footer  # noqa: PLC0415
 
-            in_our_words = ExportTexts(in_language(OTHER_VERSIONS), footer)
-            number = export_chats(self._store, file, form, conversation_id, in_our_words)
+            number = export_chats(self._store, file, form, conversation_id)
             words = tr("%Ln chats exported to {name}.", None, number)
             return words.format(name=file.name)
 
@@ -102,11 +98,11 @@ class TransferController(PartsController):
 
     def _title(self, conversation_id: int | None) -> str:
         try:
-            chat = self._store.conversation(conversation_id) if conversation_id is not None else None
+            title = self._store.title(conversation_id) if conversation_id is not None else None
         except AppError:
             log.warning("The title of a chat could not be read for its export.")
             return tr(ALL_NAME)
-        return chat.title if chat else tr(ALL_NAME)
+        return tr(ALL_NAME) if title is None else title
 
     def _start(self, work: Callable[[], str]) -> None:
         if self._is_busy:

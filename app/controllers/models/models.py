@@ -176,23 +176,24 @@ class ModelController(PartsController):
             self._progress = None
         else:
             self._progress = None
-            self._on_load_result(event)
+            pending = self._pending.pop(event.request_id, _PendingLoad({}))
+            if isinstance(event, EngineReady):
+                self._on_ready(event, pending)
+            else:
+                self._on_failed(event, pending)
+            if self._reload_later is not None and not self._pending:
+                draft_only, self._reload_later = self._reload_later, None
+                self._follow_settings(draft_only=draft_only)
         self._publish()
-
-    def _on_load_result(self, event: EngineReady | EngineFailed) -> None:
-        pending = self._pending.pop(event.request_id, _PendingLoad({}))
-        if isinstance(event, EngineReady):
-            self._on_ready(event, pending)
-        else:
-            self._on_failed(event, pending)
-        if self._reload_later is not None and not self._pending:
-            draft_only, self._reload_later = self._reload_later, None
-            self._follow_settings(draft_only=draft_only)
 
     def _on_ready(self, event: EngineReady, pending: _PendingLoad) -> None:
         others, self._to_reload = event.library_notices, None
         self._ready = replace(event, notices=(*event.notices, *others))
-        self._set_loaded(event, pending)
+        self._has_answered = False
+        if pending.request is not None:
+            self._loaded = pending.request
+        elif self._loaded is not None:
+            self._loaded = replace(self._loaded, draft=event.draft.path if event.draft else None)
         self._is_saving = True
         self._keeper.change(pending.settings_to_save)
         self._is_saving = False
@@ -225,13 +226,6 @@ class ModelController(PartsController):
         if not target.has_template and not is_reported:
             words = tr("{name} has no chat template. In a new chat you can let it continue your texts instead.")
             self._window.show_notice(words.format(name=target.name))
-
-    def _set_loaded(self, event: EngineReady, pending: _PendingLoad) -> None:
-        self._has_answered = False
-        if pending.request is not None:
-            self._loaded = pending.request
-        elif self._loaded is not None:
-            self._loaded = replace(self._loaded, draft=event.draft.path if event.draft else None)
 
     def _on_ended(self, event: EngineEnded) -> None:
         """The engine ended: reload its models, unless they have ended it twice."""

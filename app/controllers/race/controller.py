@@ -205,7 +205,6 @@ class RaceController(PartsController):
 
     def _on_ended(self, event: RaceEnded) -> None:
         page = self._page
-        self.store.refresh()  # the engine's process has stored the race
         page.end(event.result, event.problem)
         for notice in event.notices:
             page.notice.show_notice(in_language(notice))

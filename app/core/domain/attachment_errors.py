@@ -11,45 +11,31 @@ class AttachmentError(AppError):
 
 
 class FileUnreadableError(AttachmentError):
-    """The file is missing, may not be read, or is no regular file."""
-
     default_advice = "Check that it is still there and that you may read it."
 
 
 class FileTooLargeError(AttachmentError):
-    """The file is longer than any context."""
-
     default_advice = "Attach the part that matters, or paste it into the message."
 
 
 class NotTextError(AttachmentError):
-    """The file is not a text file."""
-
     default_advice = (
         "Attach text, code, a PDF with text, an office document, or a book as EPUB; export other files to one of these."
     )
 
 
 class NoTextError(AttachmentError):
-    """The document contains no text."""
-
     default_advice = "Choose another file."
 
 
 class DocumentLockedError(AttachmentError):
-    """The document needs a password."""
-
     default_advice = "Save a copy without a password, and attach that."
 
 
 class DocumentDamagedError(AttachmentError):
-    """The document is malformed, or reading it takes too long."""
-
     default_advice = "Open it in its own program and save or print it again, or copy the text that matters."
 
 
 class TooManyFilesError(AttachmentError):
-    """The message already has the maximum number of attachments."""
-
     title = "Not all files were attached"
     default_advice = "Remove some, or send them in several messages."

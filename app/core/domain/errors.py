@@ -92,7 +92,3 @@ class NewerFileError(StorageError):
 class BackupError(StorageError):
     title = "The chats could not be backed up"
     default_advice = "Check the free space in the folder of the backups."
-
-
-class MigrationError(StorageError):
-    title = "The chats could not be updated to this version"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from enum import StrEnum
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.seeds import SamplingRecord
 from app.core.domain.tools.calls import StoredCall
 from engine.records import RunStats, TokenSpan
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class MessageState(StrEnum):
@@ -28,6 +31,9 @@ class MessageView:
     tool call whose result is the text, for the role `tool`. ``drawn``: how the answer was sampled, if known.
     ``follows_calls``: it follows results of tool calls by the same model. ``cites``: the prompt had passages, so
     numbers in brackets refer to them.
+
+    In a whole conversation also: ``parent``: the id of the message before it. ``draft``: the draft model. ``summary``:
+    summarises all messages up to and including this one.
     """
 
     id: int
@@ -46,6 +52,10 @@ class MessageView:
     drawn: SamplingRecord | None = None
     follows_calls: bool = False
     cites: bool = False
+    parent: int | None = None
+    created_at: datetime = EPOCH
+    draft: str = ""
+    summary: str = ""
 
     @property
     def can_continue(self) -> bool:

@@ -119,13 +119,12 @@ def format_passages(passages: Sequence[Passage], first: int = 1) -> str:
     """Format passages with numbers and locations; `cited_passages` parses the result."""
     if not passages:
         return NO_PASSAGES
-    parts = (f"[{number}] {one.place}\n{_without_headers(one.text)}" for number, one in enumerate(passages, first))
+    # Lines that look like the number of a passage are changed.
+    texts = (_PASSAGE_HEADER.sub(lambda found: f" {found[0]}", one.text) for one in passages)
+    parts = (
+        f"[{number}] {one.place}\n{text}" for number, (one, text) in enumerate(zip(passages, texts, strict=True), first)
+    )
     return "\n\n".join(parts)
-
-
-def _without_headers(text: str) -> str:
-    """Change lines of a passage that look like the number of a passage."""
-    return _PASSAGE_HEADER.sub(lambda found: f" {found[0]}", text)
 
 
 def cited_passages(text: str) -> tuple[CitedPassage, ...]:

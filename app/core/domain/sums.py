@@ -28,8 +28,8 @@ class Sums:
     """Counters of ``num_answers`` answers. The percentiles in ``stats`` are computed from interval counts.
 
     For answers with a known cost of plain decoding, ``compared_s`` is their time without the draft model's
-    prompt processing, ``reading_s`` the draft model's prompt processing time, ``compared_tokens`` their tokens (0 in
-    sums of older versions), and ``plain_s`` the time that plain decoding would have taken.
+    prompt processing, ``reading_s`` the draft model's prompt processing time, ``compared_tokens`` their tokens,
+    and ``plain_s`` the time that plain decoding would have taken.
     """
 
     num_answers: int = 0
@@ -76,11 +76,6 @@ def summed(first: RunStats | None, second: RunStats | None) -> RunStats | None:
     return replace(both, **percentiles)
 
 
-def counters(run: RunStats) -> RunStats:
-    """The fields of a run that can be added."""
-    return RunStats(mode=run.mode, **{name: getattr(run, name) for name in ADDED + BY_DEPTH + COUNTED})
-
-
 def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
     """One run as sums; for a continued answer ``num_answers`` is 0.
 
@@ -92,7 +87,8 @@ def sums_of(run: RunStats, num_answers: int = 1) -> Sums:
     compared = run.plain_s is not None and run.tokens > 0 and run.generation_s > 0
     compared_s, reading_s = (run.generation_s, run.draft_prompt_s) if compared else (0.0, 0.0)
     plain_s = (run.plain_s or 0.0) if compared and run.proposed else compared_s
-    return Sums(num_answers, counters(run), plain_s, compared_s, reading_s, run.tokens if compared else 0)
+    counters = RunStats(mode=run.mode, **{name: getattr(run, name) for name in ADDED + BY_DEPTH + COUNTED})
+    return Sums(num_answers, counters, plain_s, compared_s, reading_s, run.tokens if compared else 0)
 
 
 def add_sums(first: Sums, second: Sums) -> Sums:
@@ -128,13 +124,11 @@ def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
     of_pair: Counter[tuple[str, str]] = Counter()
     for row in rows:
         of_pair[row.target, row.draft] += row.sums.stats.tokens
-    order = {pair: -tokens for pair, tokens in of_pair.items()}
-    return tuple(
-        sorted(
-            rows,
-            key=lambda row: (order[row.target, row.draft], row.target, row.draft, -row.sums.stats.tokens, row.mode),
-        )
-    )
+
+    def key(row: PairSums) -> tuple[int, str, str, int, str]:
+        return -of_pair[row.target, row.draft], row.target, row.draft, -row.sums.stats.tokens, row.mode
+
+    return tuple(sorted(rows, key=key))
 
 
 def used_draft(mode: Mode, draft: str) -> str:

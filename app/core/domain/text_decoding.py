@@ -59,9 +59,9 @@ def decode(raw: bytes, name: str, *, whole: bool = True) -> Decoded:
             raise NotTextError(i18n("“{name}” is {what}, not text.", name=name, what=what))
     for mark, encoding in _BOMS:
         if raw.startswith(mark):
-            return Decoded(_with_lf_line_ends(_decode_strictly(raw, encoding, name, whole=whole)))
+            return Decoded(_decode_strictly(raw, encoding, name, whole=whole))
     if b"\0" in raw:
-        return Decoded(_with_lf_line_ends(_decode_without_bom(raw, name, whole=whole)))
+        return Decoded(_decode_without_bom(raw, name, whole=whole))
     if sum(raw[:_SAMPLE].count(code) for code in _CONTROLS) > _MAX_CONTROL_SHARE * min(len(raw), _SAMPLE):
         raise NotTextError(i18n("“{name}” is a binary file, not text.", name=name))
     try:
@@ -89,7 +89,9 @@ def _decode_strictly(raw: bytes, encoding: str, name: str, *, whole: bool) -> st
         raise NotTextError(
             i18n("“{name}” begins like {encoding} text, but is not.", name=name, encoding=shown)
         ) from error
-    return _check_no_nul(text, name)
+    if "\0" in text:
+        raise NotTextError(i18n("“{name}” contains NUL characters: it is a binary file, or damaged.", name=name))
+    return _with_lf_line_ends(text)
 
 
 def _decode_without_bom(raw: bytes, name: str, *, whole: bool) -> str:
@@ -99,12 +101,6 @@ def _decode_without_bom(raw: bytes, name: str, *, whole: bool) -> str:
     if max(zeros) > _UTF16_NUL_SHARE and min(zeros) < 0.05 and len(raw) % 2 == 0:
         return _decode_strictly(raw, "utf-16-le" if zeros[1] > zeros[0] else "utf-16-be", name, whole=whole)
     raise NotTextError(i18n("“{name}” contains NUL bytes: it is a binary file, or damaged.", name=name))
-
-
-def _check_no_nul(text: str, name: str) -> str:
-    if "\0" in text:
-        raise NotTextError(i18n("“{name}” contains NUL characters: it is a binary file, or damaged.", name=name))
-    return text
 
 
 def _with_lf_line_ends(text: str) -> str:

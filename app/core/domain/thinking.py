@@ -89,12 +89,9 @@ def without_thinking(text: str) -> str:
 
 
 def _tags_at(text: str, offset: int) -> tuple[str, str] | None:
-    return next((tags for tags in TAGS if text.startswith(tags[0], offset) and _is_tag_at(tags[0], text, offset)), None)
-
-
-def _is_tag_at(opening: str, text: str, offset: int) -> bool:
+    tags = next((tags for tags in TAGS if text.startswith(tags[0], offset)), None)
     after = offset + len(_BARE_OPENING)
-    return opening != _BARE_OPENING or text[after : after + 1].isupper()
+    return None if tags and tags[0] == _BARE_OPENING and not text[after : after + 1].isupper() else tags
 
 
 def _may_become_tag(text: str, offset: int, tags: tuple[str, ...]) -> bool:

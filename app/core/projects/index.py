@@ -161,14 +161,11 @@ class DocumentIndex:
         ranked: list[Sequence[int]] = []
         terms = terms_of(question, self._common_words(question))
         if query := match_any(terms):
-            sql = f"""
-                SELECT words.rowid FROM words JOIN passages ON passages.id = words.rowid
-                JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
-                WHERE words MATCH ? AND sources.path IN ({_placeholders(sources)})
-                ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {NUM_CANDIDATES}
-            """  # noqa: S608  (question marks)
-            found = [number for (number,) in self._rows(sql, (query, *_raw_paths(sources)))]
-            texts = self._texts(found)
+            order = f"AND words MATCH ? ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {NUM_CANDIDATES}"
+            tables = f"{_PASSAGE_TABLES} JOIN words ON words.rowid = passages.id"
+            found = [number for (number,) in self._select("words.rowid", sources, order, (query,), tables)]
+            sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_placeholders(found)})"  # noqa: S608
+            texts = dict(self._rows(sql, found))
             ranked.append(rank_by_sentences(terms, [(number, texts[number]) for number in found if number in texts]))
         if meaning is not None:
             ranked.append(self._nearest(sources, meaning))
@@ -181,15 +178,8 @@ class DocumentIndex:
         """The first passages, for questions such as "sum it up". Empty for more than `MAX_BOOSTED_FILES` files."""
         if len(self.files(sources)) > MAX_BOOSTED_FILES:
             return []
-        sql = f"""
-            SELECT {_PASSAGE} FROM {_PASSAGE_TABLES} WHERE sources.path IN ({_placeholders(sources)})
-            ORDER BY passages.id LIMIT {MAX_FOUND}
-        """  # noqa: S608
-        return [_passage(row) for row in self._rows(sql, _raw_paths(sources))]
-
-    def _texts(self, numbers: Sequence[int]) -> dict[int, str]:
-        sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_placeholders(numbers)})"  # noqa: S608
-        return dict(self._rows(sql, numbers))
+        rows = self._select(_PASSAGE, sources, f"ORDER BY passages.id LIMIT {MAX_FOUND}")
+        return [_passage(row) for row in rows]
 
     def _common_words(self, question: str) -> frozenset[str]:
         """The words of a question that many passages contain: they distinguish little and take most of the time."""
@@ -207,28 +197,19 @@ class DocumentIndex:
 
     def locate(self, sources: Sequence[str], place: str, text: str) -> Passage | None:
         """Find a cited passage by its location and text; None if its file has changed or is gone."""
-        where = f"passages.text = ? AND sources.path IN ({_placeholders(sources)})"
-        sql = f"SELECT {_PASSAGE} FROM {_PASSAGE_TABLES} WHERE {where}"  # noqa: S608
-        found = [_passage(row) for row in self._rows(sql, (text, *_raw_paths(sources)))]
+        found = [_passage(row) for row in self._select(_PASSAGE, sources, "AND passages.text = ?", (text,))]
         return next((one for one in found if one.place == place), next(iter(found), None))
 
     def passages_to_embed(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
         """Number and text of the passages without a vector of this model."""
-        sql = f"""
-            SELECT passages.id, passages.heading || char(10) || passages.text FROM {_PASSAGE_TABLES}
-            LEFT JOIN vectors ON vectors.passage_id = passages.id AND vectors.model = ?
-            WHERE sources.path IN ({_placeholders(sources)}) AND vectors.passage_id IS NULL
-        """  # noqa: S608
-        return list(self._rows(sql, (model, *_raw_paths(sources))))
+        columns = "passages.id, passages.heading || char(10) || passages.text"
+        without = "AND NOT EXISTS (SELECT 1 FROM vectors WHERE passage_id = passages.id AND model = ?)"
+        return self._select(columns, sources, without, (model,))
 
     def _nearest(self, sources: Sequence[str], meaning: QuestionEmbedding) -> list[int]:
         """The passages whose pieces have the largest dot products with the question's vector, best first."""
-        sql = f"""
-            SELECT passage_id, vector FROM vectors JOIN passages ON passages.id = vectors.passage_id
-            JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id
-            WHERE sources.path IN ({_placeholders(sources)}) AND vectors.model = ?
-        """  # noqa: S608
-        rows = list(self._rows(sql, (*_raw_paths(sources), meaning.model)))
+        tables = f"{_PASSAGE_TABLES} JOIN vectors ON vectors.passage_id = passages.id"
+        rows = self._select("passage_id, vector", sources, "AND vectors.model = ?", (meaning.model,), tables)
         if not rows:
             return []
         width = len(meaning.vector)
@@ -292,6 +273,19 @@ class DocumentIndex:
         self._write(lambda db: db.executemany(sql, rows))
 
     # ---- the file ---------------------------------------------------------------------------------------------------
+
+    def _select(
+        self,
+        columns: str,
+        sources: Sequence[str],
+        rest: str,
+        values: tuple[object, ...] = (),
+        tables: str = "",
+    ) -> list[Any]:
+        """Rows of passages of these sources. ``rest``: further conditions and order, with its ``values``."""
+        tables = tables or _PASSAGE_TABLES
+        sql = f"SELECT {columns} FROM {tables} WHERE sources.path IN ({_placeholders(sources)}) {rest}"  # noqa: S608
+        return self._rows(sql, (*_raw_paths(sources), *values))
 
     def _rows(self, sql: str, values: Sequence[object]) -> list[Any]:
         with self._lock:
@@ -373,13 +367,10 @@ def terms_of(question: str, common: Collection[str] = ()) -> list[str]:
     return list(dict.fromkeys(terms))[:MAX_QUERY_WORDS]
 
 
-def match_any(terms: Iterable[str]) -> str:
+def match_any(terms: Sequence[str]) -> str:
     """The FTS5 query for any of the terms; empty without terms."""
-    return " OR ".join(f'"{spaced(term)}"' + ("*" if _is_beginning(term) else "") for term in terms)
-
-
-def _is_beginning(term: str) -> bool:
-    return len(term) >= 4 and not has_unspaced(term)
+    ends = ("*" if len(term) >= 4 and not has_unspaced(term) else "" for term in terms)
+    return " OR ".join(f'"{spaced(term)}"{end}' for term, end in zip(terms, ends, strict=True))
 
 
 def rank_by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]]) -> list[int]:

@@ -40,7 +40,11 @@ def passages_of(sections: Iterable[Section]) -> Iterator[Section]:
     waiting: Section | None = None
     for section in sections:
         for piece in _cut(section):
-            if waiting is not None and _may_join(waiting, piece):
+            if (
+                waiting is not None
+                and (waiting.page, waiting.heading) == (piece.page, piece.heading)
+                and len(waiting.text) + len(piece.text) + 2 <= PASSAGE_CHARS
+            ):
                 joint = "\n" if piece.line and piece.line == waiting.line + waiting.text.count("\n") + 1 else "\n\n"
                 waiting = waiting._replace(text=f"{waiting.text}{joint}{piece.text}")
             else:
@@ -59,11 +63,6 @@ def embedded_parts(text: str) -> list[str]:
             pieces.append("")
         pieces[-1] += f"{sentence} "
     return [piece.strip() for piece in pieces]
-
-
-def _may_join(first: Section, second: Section) -> bool:
-    is_same = first.page == second.page and first.heading == second.heading
-    return is_same and len(first.text) + len(second.text) + 2 <= PASSAGE_CHARS
 
 
 def _cut(section: Section) -> Iterator[Section]:

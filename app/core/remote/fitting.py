@@ -94,16 +94,16 @@ class FittingAnswer:
         capacity = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // CONTEXT_DIVISOR)
         if request.raw_prompt is not None or request.continues_text or not request.messages:
             return
-        for kept in without_unanswered(request.messages):
-            if measure.total(kept.messages) <= capacity:
-                self._left_out, self._unanswered = 0, kept.num_left_out
-                yield kept
+        answerable = without_unanswered(request.messages)
+        self._unanswered = answerable.num_left_out
+        if answerable.num_left_out and measure.total(answerable.messages) <= capacity:
+            yield answerable
         if request.overflow is Overflow.STOP:
             return
-        found = without_oldest(request.messages, measure.count, measure.n_ctx)
+        found = without_oldest(answerable.messages, measure.count, measure.n_ctx)
         for place, kept in enumerate(found):
             if measure.total(kept.messages) <= capacity or place == len(found) - 1:
-                self._left_out, self._unanswered = kept.num_left_out, 0
+                self._left_out = kept.num_left_out
                 yield kept
 
     def _summarised(

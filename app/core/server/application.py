@@ -50,9 +50,9 @@ from app.core.server.scheduler import Scheduler, ServerJob
 from app.core.server.tokens import READERS, BodyReader
 from engine.embeddings import EmbeddingModel
 from engine.errors import EngineError, GrammarError
+from engine.grammar.constraint import check_grammar
 from engine.pictures.side_file import find_side_file
 from engine.records import ChatRequest, ModelInfo
-from engine.sandbox.grammar_check import check_grammar
 
 _VERSION = "/v1"
 MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"

@@ -1,7 +1,7 @@
 """Writes files atomically: the old file stays until the new one is complete; a failure leaves no temporary file.
 
-A *durable* write also survives a power loss: the bytes are on the disk before they get their name, and on POSIX the
-name is on the disk before the call returns.
+A write also survives a power loss: the bytes are on the disk before they get their name, and on POSIX the name is on
+the disk before the call returns.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from typing import IO
 
 from app.core.domain.errors import AppError
 from engine.sentences import Sentence, i18n
+from engine.storage.atomic import replacing
 
 
-def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
+def write_atomically(path: Path, data: bytes) -> None:
     """Write a small file. Only one thread of one process may write it at a time.
 
     The temporary file always has the same name, so that remains of a killed process are overwritten.
@@ -25,13 +26,13 @@ def write_atomically(path: Path, data: bytes, *, durable: bool = True) -> None:
     Raises:
         OSError: the file cannot be written.
     """
-    with _replacing(path, path.with_name(f"{path.name}.new"), "wb", durable=durable) as file:
+    with _replacing(path, path.with_name(f"{path.name}.new"), "wb") as file:
         file.write(data)
 
 
 @contextlib.contextmanager
 def atomic_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces ``path`` at the end. Durable; several writers are safe.
+    """Open a temporary file that replaces ``path`` at the end. Several writers are safe.
 
     The permissions of a replaced file are kept; with ``private`` only the owner may read a new file. A link at ``path``
     is replaced, not followed.
@@ -40,7 +41,7 @@ def atomic_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
         OSError: the file cannot be written.
     """
     temporary = path.with_name(f"paceline-{os.urandom(6).hex()}.part")  # a random name: no file or link has it
-    with _replacing(path, temporary, "xb", durable=True) as file:
+    with _replacing(path, temporary, "xb") as file:
         _set_permissions(file, path, private=private)
         yield file
 
@@ -84,19 +85,11 @@ def sync(file: IO[bytes]) -> None:
 
 
 @contextlib.contextmanager
-def _replacing(path: Path, temporary: Path, mode: str, *, durable: bool) -> Iterator[IO[bytes]]:
-    try:
-        with temporary.open(mode) as file:
-            yield file
-            if durable:
-                sync(file)
-        temporary.replace(path)
-    except BaseException:
-        with contextlib.suppress(OSError, ValueError):
-            temporary.unlink(missing_ok=True)
-        raise
-    if durable:
-        _sync_folder(path.parent)
+def _replacing(path: Path, temporary: Path, mode: str) -> Iterator[IO[bytes]]:
+    with replacing(path, temporary), temporary.open(mode) as file:
+        yield file
+        sync(file)
+    _sync_folder(path.parent)
 
 
 def _set_permissions(file: IO[bytes], replaced: Path, *, private: bool) -> None:

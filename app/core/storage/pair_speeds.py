@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable
-from dataclasses import astuple, replace
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import astuple, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, newest_answers, newest_races
-from engine.records import Mode
+from app.core.storage.json_records import JSON_ERRORS, read_record
 from engine.storage.json_store import JsonStore
 
-MAX_PAIRS = JsonStore.max_entries
 _FORMAT = 1
-_MOST = 1e12  # larger numbers are invalid
+Record = TypeVar("Record", AnswerSpeed, RaceSpeed)
 
 
 class PairSpeeds:
@@ -93,40 +93,13 @@ def _pair(entry: Any) -> PairSpeed | None:  # noqa: ANN401 (whatever a file hold
     """Parse a pair with its valid lines; None if its names are invalid."""
     if not isinstance(entry, dict) or not all(isinstance(entry.get(name), str) for name in ("target", "draft")):
         return None
-    answers = [found for line in _lines(entry, "answers") if (found := _answer(line)) is not None]
-    races = [race for line in _lines(entry, "races") if (race := _race(line)) is not None]
+    answers = (one for one in _records(AnswerSpeed, entry) if one.tokens > 0 and one.accepted <= one.proposed)
+    races = (one for one in _records(RaceSpeed, entry) if one.speedup > 0)
     return PairSpeed(entry["target"], entry["draft"], newest_answers(answers), newest_races(races))
 
 
-def _lines(entry: dict[str, Any], name: str) -> list[Any]:
-    lines = entry.get(name)
-    return lines if isinstance(lines, list) else []
-
-
-def _answer(line: object) -> AnswerSpeed | None:
-    values = _values(line, optional=(4,))
-    answer = AnswerSpeed(*values) if values else None
-    return answer if answer is not None and answer.tokens > 0 and answer.accepted <= answer.proposed else None
-
-
-def _race(line: object) -> RaceSpeed | None:
-    values = _values(line, optional=(3, 4))
-    race = RaceSpeed(*values) if values else None
-    return race if race is not None and race.speedup > 0 else None
-
-
-def _values(line: object, optional: tuple[int, ...]) -> list[Any]:
-    """The values of a line: a time, a mode, and numbers; empty if one is invalid."""
-    if not isinstance(line, list) or len(line) != 8 or not isinstance(line[1], str):
-        return []
-    ended_at, mode, *numbers = line
-    return [ended_at, Mode.from_value(mode) or mode, *numbers] if _are_numbers([ended_at, *numbers], optional) else []
-
-
-def _are_numbers(values: list[Any], optional: tuple[int, ...]) -> bool:
-    """True if all values are valid numbers; values at ``optional`` indexes may be None."""
-    return all(
-        (value is None and index in optional)
-        or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST)
-        for index, value in enumerate(values)
-    )
+def _records(kind: type[Record], entry: dict[str, Any]) -> Iterator[Record]:
+    lines, names = entry.get("answers" if kind is AnswerSpeed else "races"), [field.name for field in fields(kind)]
+    for line in lines if isinstance(lines, list) else ():
+        with suppress(*JSON_ERRORS):
+            yield read_record(kind, dict(zip(names, line, strict=True)))

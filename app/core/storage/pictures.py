@@ -6,8 +6,6 @@ This process decodes only pictures that it has encoded itself.
 from __future__ import annotations
 
 import io
-import threading
-from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from app.core.domain.attachment_errors import FileUnreadableError
@@ -23,7 +21,7 @@ THUMBNAIL_PX = 320  # length of the longer side
 _SIGNATURES = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")
 _JPEG = b"\xff\xd8\xff"
 _JPEG_QUALITY = 95
-_MOST_KEPT_BYTES = 128 << 20  # limit of cached pixels: about ten of the largest pictures
+_MOST_KEPT = 10  # decoded pictures: at most 128 MB
 
 
 def is_picture(head: bytes) -> bool:
@@ -71,26 +69,21 @@ def _encode(image: Image, *, is_photo: bool) -> bytes:
 
 
 class PictureCache:
-    """Decodes stored pictures for a model, with an LRU cache. Thread-safe."""
+    """Decodes stored pictures for a model, and keeps the last ones."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, Picture] = OrderedDict()  # by digest, in LRU order
-        self._lock = threading.Lock()
+        self._kept: dict[str, Picture] = {}  # by digest
 
     def decoded(self, kept: StoredPicture) -> Picture:
         """The pixels of a picture that was encoded by `encode_for_storage`."""
-        with self._lock:
-            if kept.digest in self._kept:
-                self._kept.move_to_end(kept.digest)
-                return self._kept[kept.digest]
+        if (known := self._kept.get(kept.digest)) is not None:
+            return known
         from PIL import Image  # noqa: PLC0415
 
         from engine.picture import Picture  # noqa: PLC0415
 
         image = Image.open(io.BytesIO(kept.data), formats=("PNG", "JPEG")).convert("RGB")
         picture = Picture(image.width, image.height, image.tobytes())
-        with self._lock:
-            self._kept[kept.digest] = picture
-            while len(self._kept) > 1 and sum(len(one.rgb) for one in self._kept.values()) > _MOST_KEPT_BYTES:
-                self._kept.popitem(last=False)
+        oldest = list(self._kept.items())[-_MOST_KEPT + 1 :]
+        self._kept = {**dict(oldest), kept.digest: picture}
         return picture

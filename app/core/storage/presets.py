@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, PRESET_KEYS, Preset, valid_values
-from app.core.storage.toml_file import DocumentSaver, TomlFile
+from app.core.storage.toml_file import TableFile, TomlFile
 from engine.records import Problem
 from engine.sentences import i18n
 
-SCHEMA = 1
 MAX_PRESETS = 500
 _NO_PENALTIES = {"repeat_penalty": 1.0, "frequency_penalty": 0.0, "presence_penalty": 0.0}
 
@@ -24,15 +22,17 @@ BUILTIN = (
 )
 
 
-class Presets:
+class Presets(TableFile):
     """All presets; changes are saved at once."""
 
-    def __init__(self, file: TomlFile, on_problem: Callable[[Problem], None]) -> None:
-        self._saver = DocumentSaver(file, on_problem)
-        read = file.read()
-        self.problem = read.problem
-        self._document = read.document
-        self._own = _from_document(read.document)
+    def __init__(self, path: Path, on_problem: Callable[[Problem], None]) -> None:
+        super().__init__(TomlFile(path, i18n("presets"), i18n("the built-in presets")), "presets", on_problem)
+        found = {preset.name.casefold(): preset for preset in BUILTIN}
+        for table in self.tables or ():
+            name = " ".join(str(table.get("name", "")).split())
+            if 0 < len(name) <= MAX_PRESET_NAME_CHARS:
+                found.setdefault(name.casefold(), Preset(name, valid_values(table, PRESET_KEYS)))
+        self._own = [preset for preset in found.values() if not preset.builtin][:MAX_PRESETS]
 
     @property
     def all(self) -> tuple[Preset, ...]:
@@ -98,21 +98,4 @@ class Presets:
 
     def _save_own(self, own: list[Preset]) -> None:
         self._own = own
-        tables = [{"name": preset.name, **preset.values} for preset in own]
-        rest = {key: item for key, item in self._document.items() if key not in ("schema", "presets")}
-        self._saver.save({"schema": self._document.get("schema", SCHEMA), **rest, "presets": tables})
-
-
-def presets_file(path: Path) -> TomlFile:
-    return TomlFile(path, i18n("presets"), i18n("the built-in presets"))
-
-
-def _from_document(document: Mapping[str, Any]) -> list[Preset]:
-    found: dict[str, Preset] = {preset.name.casefold(): preset for preset in BUILTIN}
-    tables = document.get("presets")
-    for table in tables if isinstance(tables, list) else ():
-        name = table.get("name") if isinstance(table, dict) else None
-        if isinstance(name, str) and 0 < len(name.strip()) <= MAX_PRESET_NAME_CHARS:
-            good = " ".join(name.split())
-            found.setdefault(good.casefold(), Preset(good, valid_values(table, PRESET_KEYS)))
-    return [preset for preset in found.values() if not preset.builtin][:MAX_PRESETS]
+        self.save_tables([{"name": preset.name, **preset.values} for preset in own])

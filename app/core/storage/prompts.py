@@ -2,40 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
 from unicodedata import combining, normalize
 
 from app.core.domain.settings.layers import MAX_PROMPT_CHARS, MAX_PROMPT_NAME_CHARS, SavedPrompt
-from app.core.storage.toml_file import DocumentSaver, TomlFile
+from app.core.storage.toml_file import TableFile, TomlFile
 from engine.records import Problem
 from engine.sentences import i18n
 
-SCHEMA = 1
 MAX_PROMPTS = 500
 
 
-class Prompts:
+class Prompts(TableFile):
     """The saved prompts. ``builtin``: used until the user has saved a list."""
 
-    def __init__(self, file: TomlFile, builtin: Iterable[SavedPrompt], on_problem: Callable[[Problem], None]) -> None:
-        self._saver = DocumentSaver(file, on_problem)
-        read = file.read()
-        self.problem = read.problem
-        self._document = read.document
-        tables = self._document.get("prompts")
-        self.all = valid_prompts(_from_tables(tables)) if isinstance(tables, list) else valid_prompts(builtin)
+    def __init__(self, path: Path, builtin: Iterable[SavedPrompt], on_problem: Callable[[Problem], None]) -> None:
+        super().__init__(TomlFile(path, i18n("prompts"), i18n("the built-in prompts")), "prompts", on_problem)
+        if self.tables is not None:
+            builtin = (SavedPrompt(str(table.get("name", "")), str(table.get("text", ""))) for table in self.tables)
+        self.all = valid_prompts(builtin)
 
     def replace(self, prompts: Iterable[SavedPrompt]) -> None:
         self.all = valid_prompts(prompts)
-        rest = {key: item for key, item in self._document.items() if key not in ("schema", "prompts")}
-        tables = [{"name": prompt.name, "text": prompt.text} for prompt in self.all]
-        self._saver.save({"schema": self._document.get("schema", SCHEMA), **rest, "prompts": tables})
-
-
-def prompts_file(path: Path) -> TomlFile:
-    return TomlFile(path, i18n("prompts"), i18n("the built-in prompts"))
+        self.save_tables([{"name": prompt.name, "text": prompt.text} for prompt in self.all])
 
 
 def valid_prompts(prompts: Iterable[SavedPrompt]) -> tuple[SavedPrompt, ...]:
@@ -52,11 +42,3 @@ def _sort_key(name: str) -> tuple[str, str]:
     """A sort key that ignores diacritics: ``übersetzen`` is sorted under U."""
     folded = name.casefold()
     return "".join(letter for letter in normalize("NFKD", folded) if not combining(letter)), folded
-
-
-def _from_tables(tables: Iterable[object]) -> Iterable[SavedPrompt]:
-    for table in tables:
-        fields: Mapping[str, Any] = table if isinstance(table, dict) else {}
-        name, text = fields.get("name"), fields.get("text")
-        if isinstance(name, str) and isinstance(text, str):
-            yield SavedPrompt(name, text)

@@ -13,12 +13,10 @@ from typing import Any
 from app.core.domain.settings.fields import SettingField
 from app.core.domain.settings.table import DEFAULTS, FIELDS, normalised, value_problem
 from app.core.domain.settings.values import Settings
-from app.core.storage.toml_file import TomlFile
+from app.core.storage.toml_file import SCHEMA, TomlFile
 from engine.records import Problem
 from engine.sentences import i18n, joined
 
-SCHEMA = 1
-SCHEMA_KEY = "schema"
 _OLD_TABLE_NAMES = {"Appearance": "look"}
 
 
@@ -66,7 +64,7 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
             )
         else:
             values[row.key] = normalised(row, value)
-    schema = document.get(SCHEMA_KEY, SCHEMA)
+    schema = document.get("schema", SCHEMA)
     if isinstance(schema, int) and schema > SCHEMA:
         notices.append(i18n("The settings are from a newer Paceline; those unknown to this one are kept."))
     return LoadedSettings(Settings(values, document), tuple(notices))
@@ -75,8 +73,8 @@ def _from_document(document: dict[str, Any]) -> LoadedSettings:
 def settings_document(settings: Settings) -> dict[str, Any]:
     """The document to write. Automatic values are omitted, since TOML has no null."""
     document: dict[str, Any] = deepcopy(dict(settings.document))
-    if not isinstance(document.get(SCHEMA_KEY), int):
-        document = {SCHEMA_KEY: SCHEMA, **{key: item for key, item in document.items() if key != SCHEMA_KEY}}
+    if not isinstance(document.get("schema"), int):
+        document = {**document, "schema": SCHEMA}
     for row in FIELDS:
         name = section_name(row)
         if not isinstance(document.get(name), dict):

@@ -7,7 +7,6 @@ import csv
 import io
 import json
 import re
-import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,9 +16,9 @@ from pathlib import Path
 
 from app.core.domain.errors import StatisticsExportError
 from app.core.domain.speed.verdict import answer_verdict, sums_verdict
-from app.core.domain.sums import PairSums, Sums, sums_by_pair
+from app.core.domain.sums import PairSums, sums_by_pair
 from app.core.storage.atomic import exported_file
-from app.core.storage.chats.answer_records import AnswerRecord, answer_of_message, answers_after, answers_of_chat
+from app.core.storage.chats.answer_records import AnswerRecord, answer_of_message, answers_of_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.chats.totals import read_totals
 from engine.intervals import upper_bound_ms
@@ -31,7 +30,6 @@ FORMAT, VERSION = "paceline-statistics", 1
 # in quotes, so this also matches after them. Source: https://owasp.org/www-community/attacks/CSV_Injection
 _FORMULA = re.compile(r"(^|[;\t|])([\s\"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
 _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]+")
-BATCH = 200  # answers in one read; saving an answer waits for it
 
 
 def answer_row(answer: AnswerRecord) -> dict[str, Value]:
@@ -134,7 +132,7 @@ def json_chunks(
     """One object, a row on each line: {"format", "version", "exported_at_utc", "totals": [...], "answers": [...]}."""
     head = {"format": FORMAT, "version": VERSION, "exported_at_utc": exported_at}
     yield json.dumps(head)[:-1] + ',\n"totals": ['
-    yield from _joined({**totals_row(row), **_histograms(row.sums)} for row in totals)
+    yield from _joined({**totals_row(row), **_histograms(row.sums.stats)} for row in totals)
     yield '],\n"answers": ['
     yield from _joined(
         {**answer_row(each), **_histograms(each.stats), "decisions": list(each.stats.decisions)} for each in answers
@@ -147,8 +145,7 @@ def _joined(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
         yield (",\n" if number else "\n") + json.dumps(row, ensure_ascii=False)
 
 
-def _histograms(figures: RunStats | Sums) -> dict[str, object]:
-    stats = figures.stats if isinstance(figures, Sums) else figures
+def _histograms(stats: RunStats) -> dict[str, object]:
     times = sorted(stats.interval_counts)
     return {
         "drafted_passes_by_depth": list(stats.proposed_by_depth),
@@ -193,18 +190,15 @@ def export_chunks(store: ChatStore, request: ExportRequest, form: str) -> Iterat
 
 def answers_in(store: ChatStore, request: ExportRequest) -> Iterator[AnswerRecord]:
     """The answers of a request; none for the totals."""
-    if request.scope is Scope.EVERYTHING:
-        after: int | None = 0
-        while after is not None:
-            found, after = store.read(partial(_some_after, after))
-            yield from found
-    elif request.number is not None and request.scope is Scope.CHAT:
-        number = request.number
-        yield from store.read(lambda db: answers_of_chat(db, number))
-    elif request.number is not None and request.scope is Scope.ANSWER:
-        number = request.number
-        answer = store.read(lambda db: answer_of_message(db, number))
+    if request.number is not None and request.scope is Scope.ANSWER:
+        answer = store.read(partial(answer_of_message, message_id=request.number))
         yield from (answer,) if answer else ()
+        return
+    chats = sorted(row.id for row in store.conversations()) if request.scope is Scope.EVERYTHING else []
+    if request.number is not None and request.scope is Scope.CHAT:
+        chats = [request.number]
+    for chat in chats:  # one by one: saving an answer waits for a read
+        yield from store.read(partial(answers_of_chat, conversation_id=chat))
 
 
 def totals_in(store: ChatStore, request: ExportRequest) -> tuple[PairSums, ...]:
@@ -225,10 +219,6 @@ def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> No
             handle.write(codecs.BOM_UTF8)
         for piece in text:
             handle.write(piece.encode())
-
-
-def _some_after(after: int, db: sqlite3.Connection) -> tuple[tuple[AnswerRecord, ...], int | None]:
-    return answers_after(db, after, BATCH)
 
 
 def _not_empty(text: Iterator[str]) -> Iterator[str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import re
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,13 +20,7 @@ from engine.sentences import i18n
 log = logging.getLogger(__name__)
 
 MAX_BYTES = 16_000_000
-MAX_DEPTH = 50  # our files have at most three levels
-# Parsing takes up to 25 us a line and 10 us an item; long texts take little.
-MAX_LINES, MAX_COMMAS = 100_000, 400_000
-# Such keys are refused: parsing a key of ten thousand parts needs gigabytes.
-_LONG_KEY = re.compile(
-    r"""^[ \t\[]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')(?:[ \t]*\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')){50}""", re.M
-)
+SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +29,6 @@ class ReadResult:
 
     document: dict[str, Any] = field(default_factory=dict)
     problem: Problem | None = None
-    missing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +41,18 @@ class TomlFile:
 
     def read(self) -> ReadResult:
         """Read the document. A damaged file is renamed, an unreadable file stays; both give a problem."""
+        import tomllib  # noqa: PLC0415  (a start without settings has none to read)
+
         try:
             if _size_of(self.path) > MAX_BYTES:
                 return ReadResult(
                     problem=self._set_aside(i18n("it has more than {limit} MB", limit=MAX_BYTES // 1_000_000))
                 )
-            return ReadResult(_parsed(self.path.read_bytes().decode("utf-8-sig")))
+            return ReadResult(tomllib.loads(self.path.read_bytes().decode("utf-8-sig")))
         except FileNotFoundError:
-            return ReadResult(missing=True)
+            return ReadResult()
         except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or a number with thousands of digits
-            return ReadResult(problem=self._set_aside(_first_line(str(error))))
+            return ReadResult(problem=self._set_aside(str(error).partition("\n")[0][:200]))
         except OSError as error:
             advice = i18n("Paceline continues with {without}; check the file's permissions.", without=self.without)
             message = i18n("{path}: {reason}.", path=self.path, reason=error.strerror or error)
@@ -140,36 +134,6 @@ def _size_of(path: Path) -> int:
     return facts.st_size
 
 
-def _parsed(text: str) -> dict[str, Any]:
-    """Parse a document; refuse one that is too deep to be written again.
-
-    Raises:
-        ValueError, RecursionError: the text is no TOML or is too deep.
-    """
-    import tomllib  # noqa: PLC0415  (a start without settings has none to read)
-
-    if text.count("\n") > MAX_LINES or text.count(",") > MAX_COMMAS:
-        raise ValueError(i18n("it has too many lines or lists"))
-    if _LONG_KEY.search(text) or not _is_flat(document := tomllib.loads(text)):
-        raise ValueError(i18n("it is not valid TOML"))
-    return document
-
-
-def _is_flat(document: object) -> bool:
-    level = [document]
-    for _ in range(MAX_DEPTH):
-        level = [inner for each in level for inner in _children(each)]
-    return not level
-
-
-def _children(value: object) -> Iterable[object]:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-
-
-def _first_line(text: str) -> str:
-    return text.splitlines()[0][:200] if text else i18n("it is not valid TOML")
-
-
 class DocumentSaver:
     """Writes one file repeatedly; reports a failure only once."""
 
@@ -188,3 +152,18 @@ class DocumentSaver:
             self._failed = True
         else:
             self._failed = False
+
+
+class TableFile:
+    """A file with a list of tables under ``key``. ``tables``: None without the list."""
+
+    def __init__(self, file: TomlFile, key: str, on_problem: Callable[[Problem], None]) -> None:
+        self._saver, self._key = DocumentSaver(file, on_problem), key
+        read = file.read()
+        self.problem = read.problem
+        found = read.document.get(key)
+        self.tables = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else None
+
+    def save_tables(self, tables: list[dict[str, Any]]) -> None:
+        self.tables = tables
+        self._saver.save({"schema": SCHEMA, self._key: tables})

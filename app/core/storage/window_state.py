@@ -9,7 +9,7 @@ import logging
 from pathlib import Path
 
 from app.core.paths import Paths
-from app.core.storage.atomic import write_atomically
+from engine.storage.atomic import write_atomically
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +79,7 @@ def _read(path: Path, max_bytes: int, what: str) -> bytes | None:
 
 def _write(path: Path, data: bytes, what: str) -> bool:
     try:
-        write_atomically(path, data, durable=False)
+        write_atomically(path, data)
     except OSError as error:
         log.warning("%s could not be kept: %s", what, error)
         return False

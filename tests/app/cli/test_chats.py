@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,6 @@ from app.core.storage.chats import database
 from app.core.storage.chats.database import as_storage_error
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
 
 
 def fill() -> None:
@@ -73,7 +71,7 @@ def test_chats_that_are_in_use_are_read_and_left_alone(
     paths = find_paths()
     store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
-    turn = store.begin_turn(None, "Asked while the window runs", Mode.OFF, None)
+    turn = store.begin_turn(None, "Asked while the window runs")
     assert store.messages(turn.conversation_id)
     file, used = tmp_path / "out.json", paths.chats_file.read_bytes()
     assert main(["chats", "export", str(file)]) == 0
@@ -98,7 +96,7 @@ def test_chats_that_cannot_be_written_can_still_be_exported(
     read_only = sqlite3.OperationalError("attempt to write a readonly database")
     read_only.sqlite_errorcode = sqlite3.SQLITE_READONLY
 
-    def refuse(_place: StoreLocation, _now: datetime) -> sqlite3.Connection:
+    def refuse(_place: StoreLocation) -> sqlite3.Connection:
         raise as_storage_error(read_only, find_paths().chats_file) from read_only
 
     monkeypatch.setattr("app.core.storage.chats.opening._open_good", refuse)

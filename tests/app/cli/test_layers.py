@@ -12,8 +12,8 @@ from app.cli.run import make_request
 from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
 from app.core.paths import builtin_target, find_paths
-from app.core.storage.model_settings import ModelSettings, model_settings_file
-from app.core.storage.presets import Presets, presets_file
+from app.core.storage.model_settings import ModelSettings
+from app.core.storage.presets import Presets
 from engine.records import ChatRequest, Mode, SamplingParams
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp
@@ -24,7 +24,7 @@ def request(*words: str) -> ChatRequest:
 
 
 def remember(model: Path, values: dict[str, SettingValue]) -> None:
-    ModelSettings(model_settings_file(find_paths().model_settings_file), pytest.fail).set_values(str(model), values)
+    ModelSettings(find_paths().model_settings_file, pytest.fail).set_values(str(model), values)
 
 
 def test_without_any_layer_all_is_as_usual() -> None:
@@ -59,7 +59,7 @@ def test_what_the_file_recommends_stands_behind_all_that_somebody_chose(tmp_path
 def test_options_go_before_the_preset_and_the_preset_before_the_model(tmp_path: Path) -> None:
     model = tmp_path / "m.gguf"
     remember(model, {"temperature": 0.2, "top_k": 7, "top_p": 0.5})
-    Presets(presets_file(find_paths().presets_file), pytest.fail).save("Mine", {"temperature": 0.4, "top_k": 8})
+    Presets(find_paths().presets_file, pytest.fail).save("Mine", {"temperature": 0.4, "top_k": 8})
     asked = request("--model", str(model), "--preset", "mine", "--temperature", "0.6").sampling
     assert (asked.temperature, asked.top_k, asked.top_p) == (0.6, 8, 0.5)
 

@@ -34,7 +34,7 @@ def fill() -> None:
     assert store.open() is None
     for title, run, draft in (("=HYPERLINK()", PLAIN, ""), ("second", DRAFTED, "small\x1b[31m")):
         chat = store.create_conversation(title)
-        turn = store.begin_turn(chat, "q", run.mode, None)
+        turn = store.begin_turn(chat, "q")
         store.append(turn.answer.id, "a")
         store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, run, run=Generation("big", draft, run)))
     assert store.close()

@@ -145,7 +145,7 @@ def test_a_fast_stream_arrives_whole_with_few_wake_ups_and_then_silence(qtbot: Q
     text = "".join(event.text for event in arrived if isinstance(event, TextChunk))
     assert text == "".join(f"{number} " for number in range(2000))
     assert threads == {threading.get_ident()}
-    assert bridge.num_wake_ups <= seconds / 0.05 + 2
+    assert bridge.num_wake_ups <= seconds / 0.025 + 2
     qtbot.wait(60)
     before = bridge.num_wake_ups
     qtbot.wait(100)

@@ -112,7 +112,7 @@ def test_what_a_new_chat_is_given_before_its_first_message_is_its_own(harness: A
     ask(harness, qtbot)
     number = harness.controller.state.chat_id
     assert number is not None
-    assert harness.store.options.read(number) == {"system_prompt": "Here."}
+    assert harness.store.options(number) == {"system_prompt": "Here."}
 
 
 def test_typing_that_has_not_paused_stays_with_its_chat(harness: AppHarness, qtbot: QtBot) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from app.core.domain.settings.values import Settings
 from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange import transfer
-from app.core.storage.exchange.records import PortableChat
 from app.core.storage.settings_file import write_settings
 
 

@@ -21,7 +21,6 @@ from app.core.storage.chats import database
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
 from tests.app.fakes import AppHarness, keep_settings, open_app
 
 WORDS = "what is to be kept"
@@ -33,7 +32,7 @@ def fill() -> Paths:
     store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
     for number in range(20):
-        turn = store.begin_turn(None, f"{WORDS} {number}", Mode.OFF, None)
+        turn = store.begin_turn(None, f"{WORDS} {number}")
         store.append(turn.answer.id, "an answer " * 200)
         store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.close()

@@ -11,7 +11,6 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageState
 from app.core.storage.chats.answers import AnswerEnding
-from engine.records import Mode
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import ScriptedWorker
 from ui.transcript.cards.answer_card import AnswerCard
@@ -30,11 +29,11 @@ THOUGHT = (
 def harness(qtbot: QtBot) -> AppHarness:
     keep_settings({})
     opened = open_app(ScriptedWorker)
-    turn = opened.store.begin_turn(None, "Which animal, with a café\u0301?", Mode.OFF, None)
+    turn = opened.store.begin_turn(None, "Which animal, with a café\u0301?")
     opened.store.append(turn.answer.id, THOUGHT)
     opened.store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
-    opened.store.begin_turn(turn.conversation_id, "And then? " * 40, Mode.OFF, None)
-    opened.store.begin_turn(None, "Another chat.", Mode.OFF, None)
+    opened.store.begin_turn(turn.conversation_id, "And then? " * 40)
+    opened.store.begin_turn(None, "Another chat.")
     opened.window.resize(1100, 700)
     opened.controller.conversations.new_chat()
     return opened

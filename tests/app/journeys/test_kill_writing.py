@@ -13,8 +13,9 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.parts import DEBOUNCE_MS
+from app.core.domain.messages import MessageView
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange.own_format import to_json
-from app.core.storage.exchange.records import PortableChat, PortableMessage
 from app.core.storage.exchange.transfer import CHATS_PER_TRANSACTION, import_chats
 from app.core.storage.settings_file import read_settings
 from tests.app.fakes import open_app
@@ -55,7 +56,7 @@ def test_settings_are_the_last_or_the_next_whole_ones(tmp_path: Path) -> None:
 
 def test_an_import_leaves_whole_chats_and_goes_on_where_it_was(tmp_path: Path) -> None:
     messages = tuple(
-        PortableMessage(key, key - 1 or None, "user" if key % 2 else "assistant", f"words {key} " * 50)
+        MessageView(key, "user" if key % 2 else "assistant", f"words {key} " * 50, parent=key - 1 or None)
         for key in range(1, NUM_MESSAGES + 1)
     )
     chats = [PortableChat(f"chat {number}", messages) for number in range(NUM_CHATS)]

@@ -14,7 +14,6 @@ from app.core.paths import find_paths
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
 from tests.app.fakes import keep_settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -55,7 +54,7 @@ def chat() -> None:
     paths = find_paths()
     store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
     assert store.open() is None
-    turn = store.begin_turn(None, "What is it?", Mode.OFF, None)
+    turn = store.begin_turn(None, "What is it?")
     store.append(turn.answer.id, "It is **bold**.")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.close()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
@@ -14,7 +15,6 @@ from engine.drafters.base import Drafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.forced import GrammarDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
-from engine.grammar.constraint import ConstraintState, ForcedText, GrammarConstraint
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter, TextOrModelDrafter
 from engine.pacing.pacer import Pacer
@@ -22,7 +22,6 @@ from engine.records import Mode, SamplingParams
 from engine.sampling.sampler import History, Sampler
 from engine.sequence import CachedSequence
 from tests.engine.decoding.test_exact_pass import DEPTH, N_VOCAB, OPEN, P_LOGITS, Q_LOGITS, DicePacer, P, Stage
-from tests.engine.grammar.scripted_state import NO_THIRD, ScriptedState
 from tests.engine.pacing.test_drafter import STAIRCASE
 from tests.fake_model import MarkovModel
 from tests.scripted_pair import unseeded
@@ -31,19 +30,39 @@ PROMPT = np.array([0, 1, 2, 0, 1, 1, 2, 0], dtype=np.int32)
 STATES, LENGTH = 40, 60
 
 
-class ForcedTable(ForcedText):
-    """The tokens that a scripted grammar forces."""
+# A grammar of three tokens: none three times, 2 only after 1, and never 0 after 1. By state: tokens and next states.
+NO_THIRD = {0: {0: 1, 1: 3}, 1: {0: 2, 1: 3}, 2: {1: 3}, 3: {1: 4, 2: 0}, 4: {2: 0}}
 
-    def __init__(self) -> None:
-        pass
 
-    def forced_ids(self, state: ConstraintState, written: Sequence[int] = ()) -> list[int]:
-        ids, here = list[int](), state
-        while len(allowed := here.all_allowed()) == 1 and len(ids) < DEPTH:
-            ids.append(int(allowed[0]))
-            following = here.advanced(ids[-1])
-            assert following is not None
-            here = following
+class ScriptedConstraint:
+    """Follows `NO_THIRD` like a `GrammarConstraint`."""
+
+    def state(self, ids: Sequence[int]) -> int | None:
+        """The state after tokens of the answer; None after a forbidden one."""
+        state: int | None = 0
+        for one in ids:
+            state = None if state is None else NO_THIRD[state].get(one)
+        return state
+
+    def allowed(self, history: History, pending: Sequence[int] = ()) -> list[int] | None:
+        state = self.state([*history[len(PROMPT) :].tolist(), *pending])
+        return None if state is None else sorted(NO_THIRD[state])
+
+    def is_known(self, history: History, pending: Sequence[int] = ()) -> bool:
+        return self.allowed(history, pending) is not None
+
+    def allows(self, history: History, pending: Sequence[int], ids: Sequence[int]) -> NDArray[np.bool_] | None:
+        allowed = self.allowed(history, pending)
+        return None if allowed is None else np.array([int(one) in allowed for one in ids], dtype=np.bool_)
+
+    def all_allowed(self, history: History, pending: Sequence[int]) -> NDArray[np.int64] | None:
+        allowed = self.allowed(history, pending)
+        return None if allowed is None else np.array(allowed, dtype=np.int64)
+
+    def forced_ids(self, history: History) -> list[int]:
+        ids = list[int]()
+        while len(allowed := self.allowed(history, ids) or []) == 1 and len(ids) < DEPTH:
+            ids += allowed
         return ids
 
 
@@ -60,12 +79,9 @@ class ConstrainedStage(Stage):
 
 def wanted(answer: list[int], token_id: int) -> float:
     """The target's probability of a token after an answer, under the grammar."""
-    state: ScriptedState | None = ScriptedState(NO_THIRD)
-    last = int(PROMPT[-1])
-    for one in answer:
-        state, last = state.advanced(one) if state is not None else None, one
-    assert state is not None
-    allowed = state.all_allowed().tolist()
+    last = answer[-1] if answer else int(PROMPT[-1])
+    allowed = ScriptedConstraint().allowed(np.array([*PROMPT, *answer], dtype=np.int32))
+    assert allowed is not None
     return float(P[last, token_id] / P[last, allowed].sum()) if token_id in allowed else 0.0
 
 
@@ -109,12 +125,11 @@ def test_all_outcomes_of_a_pass_are_the_distribution_under_the_grammar(
         target.reuse(PROMPT)
         for _ in target.prefill(PROMPT[target.num_past : -1]):
             pass
-        constraint = GrammarConstraint(ScriptedState(NO_THIRD))
-        constraint.begin(len(PROMPT))
+        constraint = ScriptedConstraint()
         sampling = SamplingParams(OPEN.temperature, OPEN.top_k, OPEN.top_p, OPEN.min_p, seed=seed)
         speculation = Speculation(
             target,
-            GrammarDrafter(inner, constraint, ForcedTable()),
+            GrammarDrafter(inner, constraint),
             unseeded(sampling, constraint=constraint),
             StatsRecorder(Mode.AUTO, 256),
             PROMPT,
@@ -132,11 +147,10 @@ def test_all_outcomes_of_a_pass_are_the_distribution_under_the_grammar(
 
 
 def test_plain_runs_follow_the_grammar() -> None:
-    target, constraint = CachedSequence(MarkovModel(P_LOGITS)), GrammarConstraint(ScriptedState(NO_THIRD))
+    target, constraint = CachedSequence(MarkovModel(P_LOGITS)), ScriptedConstraint()
     target.reuse(PROMPT)
     for _ in target.prefill(PROMPT[:-1]):
         pass
-    constraint.begin(len(PROMPT))
     sampler = Sampler(SamplingParams(temperature=1.0, seed=1), constraint=constraint)
     inner, _ = drafted()
     speculation = Speculation(target, inner, sampler, StatsRecorder(Mode.OFF, 256), PROMPT)
@@ -144,8 +158,4 @@ def test_plain_runs_follow_the_grammar() -> None:
     def never(_history: History) -> bool:
         return False
 
-    state: ScriptedState | None = ScriptedState(NO_THIRD)
-    for one in speculation.run_plain(100, 10.0, never).ids:
-        assert state is not None
-        state = state.advanced(one)
-    assert state is not None
+    assert constraint.state(speculation.run_plain(100, 10.0, never).ids) is not None

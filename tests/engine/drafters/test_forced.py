@@ -7,8 +7,7 @@ import pytest
 
 from engine.drafters.base import Draft
 from engine.drafters.forced import GrammarDrafter
-from engine.grammar.constraint import ForcedText, GrammarConstraint
-from engine.llama.grammar import LlamaGrammar
+from engine.grammar.constraint import GrammarConstraint
 from engine.records import SamplingParams, Source
 from engine.sampling.sampler import History, Sampler
 from tests.engine.grammar.walks import byte_tokens, model
@@ -47,9 +46,9 @@ def history(text: str) -> History:
 
 @pytest.fixture
 def drafter() -> GrammarDrafter:
-    constraint = GrammarConstraint(LlamaGrammar(model().vocab, GRAMMAR).start)
+    constraint = GrammarConstraint(model().vocab, GRAMMAR)
     constraint.begin(len(PROMPT))
-    made = GrammarDrafter(Scripted("yyabX"), constraint, ForcedText(model().vocab))
+    made = GrammarDrafter(Scripted("yyabX"), constraint)
     made.begin(history(""), Sampler(SamplingParams()))
     return made
 

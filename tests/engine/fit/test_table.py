@@ -16,11 +16,9 @@ from engine.fit.table import (
     FreeMemory,
     ModelPlan,
     PairPlan,
-    Parallel,
     choose_parallel,
     experts_to_leave,
     fit_table,
-    parallel_obstacle,
 )
 from engine.gguf.header import GgufHeader, read_header
 from engine.records import FitLevel
@@ -191,7 +189,7 @@ def cache_bytes(single: PairPlan) -> int:
 
 
 def test_four_where_memory_is_no_matter(single: PairPlan) -> None:
-    assert choose_parallel(single, MAIN_ONLY) == Parallel(4)
+    assert choose_parallel(single, MAIN_ONLY) == 4
 
 
 def test_the_cells_of_all_answers_are_counted(single: PairPlan) -> None:
@@ -214,32 +212,31 @@ def test_automatic_takes_no_more_than_a_tenth_of_the_machine(single: PairPlan) -
     one = cache_bytes(single)
     for number, machine_bytes in ((4, 30 * one), (3, 29 * one), (2, 10 * one), (1, 9 * one)):
         found = choose_parallel(single, FreeMemory(500 * GB, machine_bytes=machine_bytes))
-        assert found.number == number
-    assert found.reason.startswith("The memory has room for one answer at a time: a second one takes 1.")
+        assert found == number
 
 
 def test_automatic_leaves_room_to_spare_and_a_number_does_not(single: PairPlan) -> None:
     needed = fit_table(single.answering(4), MAIN_ONLY).needed.main_bytes
     tight = FreeMemory(round(needed / 0.95), machine_bytes=500 * GB)
-    assert choose_parallel(single, tight).number == 3
-    assert choose_parallel(single, tight, 4) == Parallel(4)
+    assert choose_parallel(single, tight) == 3
+    assert choose_parallel(single, tight, 4) == 4
 
 
 def test_fewer_than_asked_for_where_more_do_not_fit(single: PairPlan) -> None:
     room = FreeMemory(fit_table(single.answering(3), MAIN_ONLY).needed.main_bytes, machine_bytes=500 * GB)
-    assert choose_parallel(single, room, 8) == Parallel(3, "The memory has room for 3 answers at once.")
+    assert choose_parallel(single, room, 8) == 3
     alone = FreeMemory(fit_table(single, MAIN_ONLY).needed.main_bytes, machine_bytes=500 * GB)
-    assert choose_parallel(single, alone, 8).number == 1
+    assert choose_parallel(single, alone, 8) == 1
 
 
 def test_what_is_asked_for_has_a_bound(single: PairPlan) -> None:
-    assert choose_parallel(single, MAIN_ONLY, 10_000, shared=True).number == MAX_PARALLEL
+    assert choose_parallel(single, MAIN_ONLY, 10_000, shared=True) == MAX_PARALLEL
 
 
 def test_in_one_context_all_of_them_have_room(single: PairPlan) -> None:
     little = FreeMemory(round(fit_table(single, MAIN_ONLY).needed.main_bytes / 0.8), machine_bytes=2 * GB)
-    assert choose_parallel(single, little).number == 1
-    assert choose_parallel(single, little, shared=True) == Parallel(4)
+    assert choose_parallel(single, little) == 1
+    assert choose_parallel(single, little, shared=True) == 4
 
 
 def test_no_layer_leaves_the_gpu_for_it(single: PairPlan) -> None:
@@ -247,22 +244,21 @@ def test_no_layer_leaves_the_gpu_for_it(single: PairPlan) -> None:
     needed = fit_table(there.answering(2), MAIN_ONLY).needed.gpu_bytes
     for gpu_bytes, number in ((round(needed / 0.84), 2), (round(needed / 0.9), 1)):
         room = FreeMemory(500 * GB, gpu_bytes, machine_bytes=500 * GB)
-        assert choose_parallel(there, room).number == number
+        assert choose_parallel(there, room) == number
     crowded = FreeMemory(500 * GB, fit_table(there, MAIN_ONLY).needed.gpu_bytes // 2, machine_bytes=500 * GB)
-    assert choose_parallel(there, crowded).number == 1, "part of it lies in main memory already"
+    assert choose_parallel(there, crowded) == 1, "part of it lies in main memory already"
 
 
-def test_an_obstacle_is_the_reason(single: PairPlan) -> None:
-    assert choose_parallel(single, MAIN_ONLY, 4, obstacle="It cannot.") == Parallel(1, "It cannot.")
-
-
-def test_a_recurrent_state_and_two_kinds_of_positions_are_obstacles(header: GgufHeader, tmp_path: Path) -> None:
-    assert parallel_obstacle(header) == ""
-    assert "recurrent state" in parallel_obstacle(read_header(tiny_qwen35().write(tmp_path / "hybrid.gguf")))
+def test_a_recurrent_state_and_two_kinds_of_positions_allow_one_answer(
+    single: PairPlan, header: GgufHeader, tmp_path: Path
+) -> None:
+    hybrid = read_header(tiny_qwen35().write(tmp_path / "hybrid.gguf"))
+    assert choose_parallel(replace(single, target=replace(single.target, header=hybrid)), MAIN_ONLY, 4) == 1
     key = f"{header.architecture}.rope.scaling.original_context_length"
     long = replace(header, metadata={**header.metadata, key: 4096})
-    assert "differently" in parallel_obstacle(long)
-    assert parallel_obstacle(long, shared=True) == ""
+    two_kinds = replace(single, target=replace(single.target, header=long))
+    assert choose_parallel(two_kinds, MAIN_ONLY, 4) == 1
+    assert choose_parallel(two_kinds, MAIN_ONLY, 4, shared=True) == 4
 
 
 def test_each_answer_has_a_recurrent_state_of_its_own(tmp_path: Path) -> None:

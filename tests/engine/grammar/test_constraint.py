@@ -1,63 +1,119 @@
-"""A constraint follows an answer forwards and backwards; forced text is converted to tokens."""
+"""A constraint follows an answer forwards and backwards: what may come next, whatever was asked before."""
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
-from hypothesis import given
+import pytest
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from llguidance import LLParserLimits
 
-from engine.grammar.constraint import ConstraintState, ForcedText, GrammarConstraint
-from tests.engine.grammar.scripted_state import NO_THIRD, ScriptedState
-from tests.engine.grammar.walks import begin, model
+from engine.errors import GrammarError
+from engine.grammar import constraint
+from engine.grammar.constraint import GrammarConstraint
+from engine.grammar.json_schema import schema_grammar
+from engine.grammar.lark import HEADER
+from engine.llama.model import LlamaModel
+from tests.engine.grammar.walks import Walk, begin, byte_tokens, model
+from tests.shared_files import shared_file
 
+VOCAB = model().vocab
+STRING = HEADER + 'start: STRING | "no"\nSTRING: "\\"" /[^"]*/ "\\""\n'
+PERSON = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "tags": {"type": "array", "items": {"type": "integer"}}},
+    "required": ["name", "tags"],
+}
 PROMPT = [2, 2, 2]
 
 
-def reference(ids: list[int]) -> ConstraintState | None:
-    state: ScriptedState | None = ScriptedState(NO_THIRD)
-    for one in ids:
-        state = None if state is None else state.advanced(one)
-    return state
+def after(grammar: str, data: bytes) -> Walk:
+    walk: Walk | None = begin(grammar)
+    for byte in data:
+        walk = None if walk is None else walk.advanced(byte_tokens()[byte])
+    assert walk is not None
+    return walk
 
 
-@given(
-    steps=st.lists(
-        st.tuples(st.lists(st.integers(0, 2), max_size=4), st.lists(st.integers(0, 2), max_size=5), st.booleans()),
-        max_size=40,
-    )
-)
-def test_the_state_is_that_of_the_tokens_whatever_was_asked_before(
-    steps: list[tuple[list[int], list[int], bool]],
-) -> None:
-    constraint = GrammarConstraint(ScriptedState(NO_THIRD))
-    constraint.begin(len(PROMPT))
-    answer: list[int] = []
-    for tokens, proposed, is_in_history in steps:
-        answer += tokens
-        history = np.array([*PROMPT, *answer, *(proposed if is_in_history else [])], dtype=np.int32)
-        pending = [] if is_in_history else proposed
-        assert constraint.state(history, pending) == reference([*answer, *proposed])
-        for count in range(len(pending)):
-            assert constraint.state(history, pending[:count]) == reference([*answer, *proposed[:count]])
+@pytest.mark.parametrize("data", [b"", b'"', b'"caf', b'"caf\xc3', b'"\xf0\x9f', b"n", b"no", b'"x"'])
+def test_all_allowed_tokens_are_those_allowed_singly_and_can_follow(data: bytes) -> None:
+    walk, everything = after(STRING, data), np.arange(VOCAB.n_vocab)
+    at_once = walk.all_allowed().tolist()
+    assert at_once == everything[walk.allows(everything)].tolist()
+    assert at_once == [one for one in range(VOCAB.n_vocab) if walk.allows([one])[0]]
+    followed = [one for one in range(VOCAB.n_vocab) if walk.advanced(one) is not None]
+    assert followed == [one for one in at_once if not VOCAB.is_eog(one)]
 
 
-def test_a_long_answer_keeps_few_states() -> None:
-    constraint = GrammarConstraint(ScriptedState({0: {0: 0}}))
-    constraint.begin(0)
+def test_every_spelling_of_what_must_follow_is_allowed() -> None:
+    pieces = {VOCAB.piece(one) for one in begin(HEADER + 'start: "name"').all_allowed().tolist()}
+    known = {VOCAB.piece(one) for one in range(VOCAB.n_vocab)}
+    assert pieces == {b"name"[:count] for count in range(1, 5)} & known
+    assert len(pieces) > 1
+
+
+def test_the_end_may_follow_where_the_grammar_is_complete() -> None:
+    ends = sorted(VOCAB.eog_ids)
+    complete = after(STRING, b"no")
+    assert complete.all_allowed().tolist() == ends
+    assert complete.advanced(ends[0]) is None
+    assert not after(STRING, b"n").allows(ends).any()
+    several = after(HEADER + "start: /[0-9]+/", b"1")
+    assert several.allows(ends).all()
+    assert several.advanced(byte_tokens()[ord("2")]) is not None
+
+
+def test_control_tokens_tokens_of_other_vocabularies_and_half_characters_are_no_text() -> None:
+    inside = after(STRING, b'"')
+    textless = [one for one in range(VOCAB.n_vocab) if not VOCAB.piece(one) and not VOCAB.is_eog(one)]
+    assert textless
+    assert not inside.allows(textless).any()
+    beyond = [VOCAB.n_vocab, VOCAB.n_vocab + 40]
+    assert not inside.allows(beyond).any()
+    assert [inside.advanced(one) for one in (*beyond, -1)] == [None] * 3
+    begun = after(STRING, b'"\xf0\x9f')
+    assert begun.advanced(byte_tokens()[ord('"')]) is None
+    assert begun.advanced(byte_tokens()[0x98]) is not None
+    assert inside.advanced(byte_tokens()[0x98]) is None
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), grammar=st.sampled_from([schema_grammar(PERSON).text, 'root ::= ("a" | "bc")*']))
+def test_what_may_follow_is_the_same_whatever_was_asked_before(seed: int, grammar: str) -> None:
+    """A random walk with proposals, of which a part is taken back; some are forbidden."""
+    rng, asked = np.random.default_rng(seed), GrammarConstraint(VOCAB, grammar)
+    asked.begin(len(PROMPT))
+    answer = list[int]()
+    for _ in range(30):
+        history, pending = np.array([*PROMPT, *answer], dtype=np.int32), list[int]()
+        for _ in range(rng.integers(5)):
+            allowed = asked.all_allowed(history, pending)
+            assert allowed is not None
+            pending.append(int(rng.choice(allowed if rng.random() < 0.95 else np.arange(VOCAB.n_vocab))))
+            if not asked.is_known(history, pending):
+                break
+        for count in rng.permutation(len(pending) + 1).tolist():
+            fresh = GrammarConstraint(VOCAB, grammar)
+            expected = fresh.all_allowed(np.array([*answer, *pending[:count]], dtype=np.int32), [])
+            found = asked.all_allowed(history, pending[:count])
+            assert (found is None) == (expected is None)
+            assert found is None or found.tolist() == expected.tolist()
+        kept = pending[: rng.integers(len(pending) + 1)]
+        answer += kept if asked.is_known(history, kept) else []
+
+
+def test_a_long_answer_keeps_few_masks() -> None:
+    long = GrammarConstraint(VOCAB, HEADER + "start: /a*/")
+    letter = byte_tokens()[ord("a")]
     for length in range(0, 2000, 3):
-        state = constraint.state(np.zeros(length, dtype=np.int32), [0, 0])
-        assert isinstance(state, ScriptedState)
-    assert len(constraint._states) < 300
+        assert long.all_allowed(np.full(length, letter, dtype=np.int32), [letter, letter]) is not None
+    assert len(long._masks) < 300
 
 
 def forced(grammar: str, written: str = "") -> str:
-    vocab = model().vocab
-    state = begin(grammar)
-    for one in vocab.tokenize(written, special=False):
-        following = state.advanced(one)
-        assert following is not None
-        state = following
-    return b"".join(vocab.piece(one) for one in ForcedText(vocab).forced_ids(state)).decode()
+    return b"".join(VOCAB.piece(one) for one in after(grammar, written.encode()).forced_ids()).decode()
 
 
 def test_what_a_grammar_leaves_no_choice_about_is_forced() -> None:
@@ -66,21 +122,35 @@ def test_what_a_grammar_leaves_no_choice_about_is_forced() -> None:
     assert forced(grammar, '{"name": "') == ""
     assert forced(grammar, '{"name": "ab"') == ', "age": '
     assert forced(grammar, '{"name": "ab", "age": 7}') == ""  # only the end may follow, which the pass returns
-
-
-def test_an_end_that_may_follow_is_a_choice() -> None:
-    assert forced('root ::= "a" "b"?', "a") == ""
+    assert forced('root ::= "a" "b"?', "a") == ""  # the end is a choice
     assert forced('root ::= "ab" | "ac"') == "a"
-    assert forced('root ::= "über"') == ""  # not ASCII: nothing is proposed
+    assert forced('root ::= "über" [0-9]') == "über"
+    assert after('root ::= "über"', b"\xc3").forced_ids() == []  # the rest of a character has no tokens of its own
 
 
-def test_what_was_found_to_be_forced_is_not_found_again() -> None:
-    vocab, grammar = model().vocab, 'root ::= "{\\"name\\": 1, \\"more\\": " [0-9] "}"'
-    text, state = ForcedText(vocab), begin(grammar)
-    first = text.forced_ids(state)
-    following = state.advanced(first[0])
-    assert following is not None
-    text._find = lambda _state: b""  # type: ignore[method-assign]
-    again = text.forced_ids(following, first[:1])
-    assert b"".join(map(vocab.piece, again)) == b"".join(map(vocab.piece, first[1:]))
-    assert text.forced_ids(following, vocab.tokenize("other", special=False)) == []
+@pytest.mark.parametrize("text", [HEADER, HEADER + 'start: "a', HEADER + "start: x", HEADER + "start: /(/"])
+def test_what_is_no_grammar_is_an_error(text: str) -> None:
+    with pytest.raises(GrammarError):
+        GrammarConstraint(VOCAB, text)
+
+
+def test_too_much_work_is_an_error_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constraint, "LIMITS", LLParserLimits(step_max_items=20, verbose_errors=False))
+    many = {"type": "object", "properties": {f"p{number}": {"type": "null"} for number in range(50)}}
+    with pytest.raises(GrammarError, match=r"The grammar cannot be followed: [^\n]+\.$"):
+        GrammarConstraint(VOCAB, schema_grammar(many).text)
+
+
+def test_the_vocabulary_is_read_once_and_let_go_with_its_model() -> None:
+    gc.collect()
+    with LlamaModel(shared_file("vocabs/ggml-vocab-llama-spm.gguf"), vocab_only=True) as large:
+        vocab, known = large.vocab, len(constraint._known)
+        first = Walk(GrammarConstraint(vocab, STRING))
+        read = constraint._known[vocab]
+        assert first.all_allowed().tolist() == Walk(GrammarConstraint(vocab, STRING)).all_allowed().tolist()
+        assert constraint._known[vocab] is read
+        assert {vocab.piece(one)[:1] for one in first.all_allowed().tolist()} == {b'"', b"n"}
+        del vocab, first
+    del large
+    gc.collect()
+    assert len(constraint._known) == known

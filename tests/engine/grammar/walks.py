@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.core.paths import builtin_target
-from engine.grammar.constraint import ConstraintState
+from engine.grammar.constraint import GrammarConstraint
 from engine.grammar.json_schema import Grammar
-from engine.llama.grammar import initial_state
 from engine.llama.model import LlamaModel
 
 _CLOSING, _LETTERS = b'"]}', b"abc"
@@ -25,13 +27,43 @@ def model() -> LlamaModel:
 @cache
 def byte_tokens() -> dict[int, int]:
     """The token of each byte."""
-    return {byte: token_id for token_id, byte in model().vocab.token_prefixes.one_byte_tokens.items()}
+    pieces = ((token_id, model().vocab.piece(token_id)) for token_id in range(model().vocab.n_vocab))
+    return {piece[0]: token_id for token_id, piece in pieces if len(piece) == 1}
 
 
-def begin(grammar: str | Grammar) -> ConstraintState:
-    """The state before the first token."""
-    text = grammar if isinstance(grammar, str) else grammar.text
-    return initial_state(model().vocab, text)
+@dataclass(frozen=True)
+class Walk:
+    """A place in a grammar, after some tokens. Places of one walk share its constraint."""
+
+    constraint: GrammarConstraint
+    ids: tuple[int, ...] = ()
+
+    @property
+    def _history(self) -> NDArray[np.int32]:
+        return np.array(self.ids, dtype=np.int32)
+
+    def allows(self, ids: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
+        found = self.constraint.allows(self._history, [], ids)
+        assert found is not None
+        return found
+
+    def all_allowed(self) -> NDArray[np.int64]:
+        found = self.constraint.all_allowed(self._history, [])
+        assert found is not None
+        return found
+
+    def forced_ids(self) -> list[int]:
+        return self.constraint.forced_ids(self._history)
+
+    def advanced(self, token_id: int) -> Walk | None:
+        """The place after a token; None if it is forbidden or ends the answer."""
+        is_open = self.constraint.is_known(self._history, [token_id])
+        return Walk(self.constraint, (*self.ids, token_id)) if is_open else None
+
+
+def begin(grammar: str | Grammar) -> Walk:
+    """The place before the first token."""
+    return Walk(GrammarConstraint(model().vocab, grammar if isinstance(grammar, str) else grammar.text))
 
 
 def accepts(grammar: str | Grammar, text: str) -> bool:

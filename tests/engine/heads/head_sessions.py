@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.records import ChatRequest, EngineReady, Finished, LoadRequest, Mode, SamplingParams
+from engine.records import ChatRequest, EngineReady, Finished, LoadRequest
 from engine.session.session import Session
+from tests.engine.answers import PROMPT
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import (
     assistant_for,
@@ -20,9 +21,6 @@ from tests.engine.heads.head_factory import (
 )
 from tests.engine.hybrid_factory import tiny_qwen35
 from tests.exact import agree
-
-GREEDY = SamplingParams(temperature=0.0)
-PROMPT = "Once upon a time aa"
 
 
 def longer(make: Callable[[], GgufFile]) -> GgufFile:
@@ -54,14 +52,6 @@ def load(
     usual: dict[str, object] = {"n_ctx": 512, "threads": 1}
     request = LoadRequest(str(files[0]), str(files[1]) if files[1] else None, **(usual | options))  # type: ignore[arg-type]
     return session, session.load(request)
-
-
-def answer(session: Session, mode: Mode, prompt: str = PROMPT, **options: object) -> Finished:
-    """A greedy answer of 64 tokens; ``options``: fields of `ChatRequest`."""
-    usual = {"sampling": GREEDY, "max_tokens": 64, "ignore_eos": True}
-    request = ChatRequest(raw_prompt=prompt, mode=mode, **(usual | options))  # type: ignore[arg-type]
-    (end,) = [event for event in session.generate(request) if isinstance(event, Finished)]
-    return end
 
 
 def agrees(session: Session, plain: Finished, other: Finished, prompt: str = PROMPT) -> bool:

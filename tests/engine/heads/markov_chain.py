@@ -15,8 +15,8 @@ from engine.heads.loading import LoadedHead
 from engine.pacing.pass_trace import TracedPass
 from engine.records import Mode, SamplingParams
 from engine.session.session import Session
+from tests.engine.answers import answer
 from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, tiny_llama
-from tests.engine.heads.head_sessions import answer
 
 N_EMBD = 64
 _IDLE = ("attn_output.weight", "ffn_down.weight")

@@ -28,6 +28,7 @@ from engine.records import ChatRequest, LoadRequest, Mode, Source
 from engine.sampling.sampler import History
 from engine.sandbox.probe import probe_head
 from engine.session.session import Session
+from tests.engine.answers import PROMPT, answer
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import (
     N_VOCAB,
@@ -37,7 +38,7 @@ from tests.engine.heads.head_factory import (
     qwen35_with_mtp,
     tiny_gemma4,
 )
-from tests.engine.heads.head_sessions import PROMPT, agrees, answer, load, longer
+from tests.engine.heads.head_sessions import agrees, load, longer
 from tests.engine.heads.markov_chain import chain_of, check_acceptance, check_distribution, markov_llama, tensor
 from tests.engine.session.test_parallel import Asker, question
 

@@ -9,11 +9,10 @@ import pytest
 
 from engine.errors import ModelLoadError
 from engine.fit.cache_size import CacheSetup
-from engine.fit.estimate import DeviceSplit, estimate_memory
+from engine.fit.estimate import estimate_memory
 from engine.gguf.header import read_header
-from engine.llama.devices import shared_by_default
 from engine.loading import devices, loading
-from engine.loading.devices import ALL_LAYERS, LoadAttempt, free_memory, load_attempts, split_over
+from engine.loading.devices import ALL_LAYERS, LoadAttempt, load_attempts, split_over
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
@@ -22,14 +21,14 @@ from engine.loading.loading import (
     open_model,
     with_draft_memory,
 )
-from engine.records import Device, DeviceKind, LoadRequest, Placement, SplitMode
+from engine.records import Device, LoadRequest, Placement, SplitMode
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.moe_factory import N_LAYER, tiny_moe
 
 GB = 10**9
 SETUP = CacheSetup(8192)
-LADDER = [LoadAttempt(layers) for layers in (32, 16, 8, 0)]
+LADDER: list[LoadAttempt] = [(layers, None) for layers in (32, 16, 8, 0)]
 
 
 def gpus(*free_bytes: int | None) -> tuple[Device, ...]:
@@ -65,19 +64,11 @@ def test_overrides_name_devices_by_number() -> None:
     assert spread.device_of("blk.1.ffn_up_exps.weight", 0) == 0
 
 
-def test_an_integrated_gpu_is_a_default_only_without_another() -> None:
-    integrated = Device("Vulkan1", "GPU", 8 * GB, 8 * GB, DeviceKind.INTEGRATED)
-    both = (integrated, *gpus(GB, GB))
-    assert shared_by_default(both) == gpus(GB, GB)
-    assert shared_by_default((integrated,)) == (integrated,)
-    assert shared_by_default(()) == ()
-
-
 def test_a_mixture_of_experts_that_fits_goes_to_the_gpu_whole(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = tried(moe, monkeypatch, gpus(40 * GB))
     assert found == [
-        LoadAttempt(ALL_LAYERS),
-        LoadAttempt(ALL_LAYERS, 48),
+        (ALL_LAYERS, None),
+        (ALL_LAYERS, 48),
         *LADDER,
     ]  # the second, if the first did not fit
 
@@ -87,8 +78,8 @@ def test_where_a_gpu_is_short_the_fewest_experts_stay_in_main_memory(
     free: int, moe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, *others = tried(moe, monkeypatch, gpus(free))
-    assert first.gpu_layers == ALL_LAYERS
-    number = first.cpu_moe_layers
+    assert first[0] == ALL_LAYERS
+    number = first[1]
     assert number is not None
     header = read_header(moe)
 
@@ -97,20 +88,15 @@ def test_where_a_gpu_is_short_the_fewest_experts_stay_in_main_memory(
         return estimate_memory(header, SETUP, ALL_LAYERS, spread=spread).total.gpu_bytes
 
     assert needed(number) <= 0.95 * free < needed(number - 1)
-    assert [one.cpu_moe_layers for one in others[:-4]] == sorted({(number + 49) // 2, 48} - {number})
+    assert [one[1] for one in others[:-4]] == sorted({(number + 49) // 2, 48} - {number})
     assert others[-4:] == LADDER
 
 
-def test_more_experts_stay_where_a_draft_is_to_lie_beside(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone, beside = (tried(moe, monkeypatch, gpus(8 * GB), draft_bytes=size)[0] for size in (0, 2 * GB))
-    assert (beside.cpu_moe_layers or 0) >= (alone.cpu_moe_layers or 0) + 5
-
-
 def test_the_smallest_of_several_devices_decides(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert tried(moe, monkeypatch, gpus(12 * GB, 12 * GB))[0] == LoadAttempt(ALL_LAYERS)
+    assert tried(moe, monkeypatch, gpus(12 * GB, 12 * GB))[0] == (ALL_LAYERS, None)
     monkeypatch.setattr(devices, "find_devices", lambda _names: gpus(20 * GB, 4 * GB))
     even = Placement(tensor_split=(1.0, 1.0))
-    number = next(iter(load_attempts(moe, even, SETUP))).cpu_moe_layers or 0
+    number = next(iter(load_attempts(moe, even, SETUP)))[1] or 0
     # Layers of the second device: experts of its first layers, and of all layers before, must move.
     assert number > 24
 
@@ -118,19 +104,13 @@ def test_the_smallest_of_several_devices_decides(moe: Path, monkeypatch: pytest.
 def test_what_was_asked_for_is_not_changed(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "find_devices", lambda _names: gpus(GB))
     asked = Placement(cpu_moe_layers=3)
-    assert {one.cpu_moe_layers for one in load_attempts(moe, asked, SETUP)} == {3}
+    assert {one[1] for one in load_attempts(moe, asked, SETUP)} == {3}
 
 
 def test_a_dense_model_asks_for_no_device(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(devices, "find_devices")
     path = tiny_llama().write(tmp_path / "dense.gguf")
-    assert list(load_attempts(path, Placement(), SETUP)) == [LoadAttempt(ALL_LAYERS), *LADDER]
-
-
-def test_without_figures_of_the_driver_all_is_tried_before_no_experts(
-    moe: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert tried(moe, monkeypatch, gpus(None)) == [LoadAttempt(ALL_LAYERS), LoadAttempt(ALL_LAYERS, 48), *LADDER]
+    assert list(load_attempts(path, Placement(), SETUP)) == [(ALL_LAYERS, None), *LADDER]
 
 
 def test_loading_tries_them_one_after_the_other_and_says_what_stayed(
@@ -193,9 +173,3 @@ def test_room_is_left_for_a_draft_that_lies_there(monkeypatch: pytest.MonkeyPatc
         assert with_draft_memory(draft, elsewhere, options) == options
     assert with_draft_memory(None, request, options) == options
     assert with_draft_memory(str(tmp_path / "none.gguf"), request, options) == options
-
-
-def test_the_room_is_that_of_each_device() -> None:
-    room = free_memory(gpus(3 * GB, None), 5 * GB)
-    assert (room.gpu_bytes, room.devices) == (3 * GB, (("CUDA0", 3 * GB), ("CUDA1", 0)))
-    assert DeviceSplit().num_used == 1

@@ -11,13 +11,12 @@ from types import SimpleNamespace
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.errors import DecodeError, EngineError, LoadCancelledError, ModelFileError, NotEnoughMemoryError
+from engine.errors import DecodeError, LoadCancelledError, ModelFileError, NotEnoughMemoryError
 from engine.fit.fit import estimate
 from engine.gguf.header import read_header
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.loading import loading
-from engine.loading.devices import LoadAttempt
 from engine.loading.loading import (
     AUTOMATIC_N_CTX,
     LoadOptions,
@@ -25,13 +24,13 @@ from engine.loading.loading import (
     open_another,
     open_model,
     recommended_sampling,
-    sampling_of_file,
 )
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.records import ChatRequest, Finished, LoadRequest
+from engine.records import ChatRequest, LoadRequest
 from engine.sandbox.probe import probe
 from engine.session import draft_placement
 from engine.session.session import Session
+from tests.engine.answers import end_of
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 
 OPTIONS = LoadOptions(512, 1)
@@ -67,26 +66,6 @@ def test_a_model_whose_first_pass_fails_is_freed(held: set[int], monkeypatch: py
     assert held == set()
 
 
-def test_fewer_layers_are_tried_where_the_first_pass_fails(held: set[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A GPU may have enough memory for the weights but not for a pass."""
-    tried: list[int] = []
-    rolls_back = loading.probe_rollback
-
-    def fail_at_first(sequence: object) -> bool:
-        tried.append(1)
-        if len(tried) == 1:
-            raise DecodeError("No memory for a pass.")
-        return rolls_back(sequence)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(loading, "_attempts", lambda *_: (LoadAttempt(1), LoadAttempt(0)))
-    monkeypatch.setattr(loading, "probe_rollback", fail_at_first)
-    loaded = open_model(builtin_target(), OPTIONS)
-    assert len(tried) == 2
-    assert loaded.info.gpu_layers == 0
-    assert len(held) == 2
-    loaded.close()
-
-
 def test_an_error_after_loading_frees_the_weights_and_keeps_the_old_model(
     held: set[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -106,8 +85,7 @@ def test_an_error_after_loading_frees_the_weights_and_keeps_the_old_model(
         with pytest.raises(RuntimeError, match="surprise"):
             both.set_draft(str(builtin_draft()))
     assert held == before
-    *_, last = both.generate(ChatRequest(raw_prompt="Once", max_tokens=2))
-    assert isinstance(last, Finished)
+    end_of(both, ChatRequest(raw_prompt="Once", max_tokens=2))
     both.close()
     assert held == set()
 
@@ -208,19 +186,6 @@ def test_a_small_model_whose_file_says_nothing_of_it_gets_a_repeat_penalty(
     assert dict(recommended_sampling(given.get, num_params)).get("repeat_penalty") == penalty
 
 
-def test_the_models_of_the_demo_are_too_small_to_be_helped(tmp_path: Path) -> None:
-    assert sampling_of_file(str(builtin_target())) == {}
-    assert sampling_of_file(str(tmp_path / "gone.gguf")) == {}
-
-
-def test_a_file_that_is_no_model_holds_nothing(held: set[int], tmp_path: Path) -> None:
-    cut = tmp_path / "cut.gguf"
-    cut.write_bytes(builtin_draft().read_bytes()[:300_000])
-    with pytest.raises(EngineError, match=r"cut\.gguf"):
-        open_model(cut, OPTIONS)
-    assert held == set()
-
-
 def test_a_name_that_is_no_text_is_a_name_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / os.fsdecode(b"caf\xe9.gguf")
     try:
@@ -231,6 +196,6 @@ def test_a_name_that_is_no_text_is_a_name_all_the_same(tmp_path: Path) -> None:
     assert opened.load(LoadRequest(str(path), str(path), n_ctx=512)).draft is not None
     opened.states.set_limit(1 << 20)
     asked = ChatRequest(raw_prompt="Once", max_tokens=4, conversation_id=1)
-    assert isinstance(list(opened.generate(asked))[-1], Finished)
+    end_of(opened, asked)
     opened.measure(0.1)
     opened.close()

@@ -1,14 +1,14 @@
-"""Tests memory as reported by llama.cpp, and the estimate if there is no report."""
+"""Tests memory as reported by llama.cpp."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import pytest
 
 from app.core.paths import builtin_target
+from engine.fit.fit import estimate
+from engine.gguf.header import read_header
 from engine.loading.loading import LoadOptions, open_model
-from engine.loading.memory_use import estimated_memory, reported_memory
+from engine.loading.memory_use import reported_memory
 from engine.records import DeviceUse, MemoryUse
 
 MIB = 2**20
@@ -30,7 +30,6 @@ def test_the_buffers_of_all_devices_are_added() -> None:
         weights_bytes=round(104.5 * MIB),
         cache_bytes=15 * MIB,
         compute_bytes=round(2.5 * MIB),
-        measured=True,
         devices=(
             DeviceUse("CUDA0", 2, 100 * MIB, 3 * MIB, 0),
             DeviceUse("CPU", 1, round(4.5 * MIB), 12 * MIB, round(2.5 * MIB)),
@@ -51,11 +50,6 @@ def test_a_drivers_buffers_in_main_memory_count_for_the_processor() -> None:
     assert told == {"CUDA1": 3 * MIB, "CUDA12": 5 * MIB, "CPU": 2 * MIB}
 
 
-def test_without_the_weights_nothing_is_reported() -> None:
-    assert reported_memory(LINES[5:], 100 * MIB) is None
-    assert reported_memory([], 100 * MIB) is None
-
-
 @pytest.mark.parametrize(
     ("anew_mib", "size_mib", "expected_mib"),
     [
@@ -73,12 +67,6 @@ def test_weights_that_are_laid_out_anew_count_once(anew_mib: str, size_mib: floa
     assert memory.weights_bytes == pytest.approx(expected_mib * MIB, abs=2)
 
 
-def test_weights_that_were_read_instead_of_mapped_count_as_reported() -> None:
-    memory = reported_memory(["load_tensors:          CPU model buffer size =   300.00 MiB"], 200 * MIB)
-    assert memory is not None
-    assert memory.weights_bytes == 300 * MIB
-
-
 def test_a_file_mapped_for_two_devices_counts_once() -> None:
     lines = [
         "load_tensors:   CPU_Mapped model buffer size =   100.00 MiB",
@@ -89,27 +77,13 @@ def test_a_file_mapped_for_two_devices_counts_once() -> None:
     assert memory.weights_bytes == 100 * MIB
 
 
-@pytest.mark.skipif(not builtin_target().exists(), reason="the built-in pair is not in this copy")
 def test_a_loaded_model_tells_what_it_takes_and_the_estimate_agrees() -> None:
     loaded = open_model(builtin_target(), LoadOptions(n_ctx=1024, gpu_layers=0))
-    try:
-        memory = loaded.info.memory
-        guess = estimated_memory(loaded.info)
-    finally:
-        loaded.close()
+    loaded.close()
+    memory, guess = loaded.info.memory, estimate([read_header(builtin_target())], 1024)
     assert memory is not None
-    assert memory.measured
-    assert guess is not None
-    assert not guess.measured
     # repacked weights may be a little larger than in the file, for example by sums for AMX
     assert guess.weights_bytes == pytest.approx(memory.weights_bytes, rel=0.15)
     assert guess.cache_bytes == pytest.approx(memory.cache_bytes, rel=0.01)
     assert memory.compute_bytes > 0
     assert memory.all_bytes == memory.weights_bytes + memory.cache_bytes + memory.compute_bytes
-
-
-@pytest.mark.skipif(not builtin_target().exists(), reason="the built-in pair is not in this copy")
-def test_a_file_that_went_away_has_no_estimate() -> None:
-    loaded = open_model(builtin_target(), LoadOptions(n_ctx=512, gpu_layers=0))
-    loaded.close()
-    assert estimated_memory(replace(loaded.info, path="gone.gguf")) is None

@@ -12,10 +12,10 @@ import signal
 import sys
 from pathlib import Path
 
-from engine.picture import Picture
-from engine.records import ChatRequest, Finished, LoadRequest, Message, SamplingParams
+from engine.records import ChatRequest, LoadRequest, Message
 from engine.session.session import Session
-from tests.engine.vision_factory import picture
+from tests.engine.answers import GREEDY, end_of
+from tests.engine.vision_factory import asked, picture
 
 LIMIT_BYTES = 1 << 30
 WORK_S = 60.0
@@ -23,13 +23,7 @@ WORK_S = 60.0
 
 def message(turn: list[str | int], role: str) -> Message:
     """A message of texts and pictures, which are given by their seeds."""
-    words, pictures = "", list[tuple[int, Picture]]()
-    for part in turn:
-        if isinstance(part, int):
-            pictures.append((len(words), picture(part)))
-        else:
-            words += part
-    return Message(role, words, pictures=tuple(pictures))
+    return asked(*(picture(part) if isinstance(part, int) else part for part in turn), role=role)
 
 
 def main(arguments: list[str]) -> None:
@@ -44,16 +38,9 @@ def main(arguments: list[str]) -> None:
     told = []
     for conversation, turns in questions:
         messages = tuple(message(turn, "assistant" if number % 2 else "user") for number, turn in enumerate(turns))
-        request = ChatRequest(
-            messages,
-            sampling=SamplingParams(temperature=0.0),
-            max_tokens=12,
-            ignore_eos=True,
-            conversation_id=conversation,
-        )
+        request = ChatRequest(messages, sampling=GREEDY, max_tokens=12, ignore_eos=True, conversation_id=conversation)
         before = encoder.num_encoded
-        *_, end = session.generate(request)
-        assert isinstance(end, Finished)
+        end = end_of(session, request)
         restored, encoded = end.stats.restored_tokens, encoder.num_encoded - before
         told.append({"ids": list(end.token_ids), "restored": restored, "encoded": encoded})
     session.states.work(WORK_S)

@@ -57,7 +57,6 @@ def test_rows_behind_pictures_are_those_of_llama_cpps_own_helper(
 
 @pytest.mark.parametrize("size", [(80, 48), (60, 100), (300, 20)])
 def test_places_are_counted_by_the_size_alone(seeing: Seeing, size: tuple[int, int]) -> None:
-    """The picture gets this number of embeddings when it is sent."""
     done = seeing.encoder.num_encoded
     counted = seeing.encoder.count(*size)
     assert counted == len(seeing.encoder.ids_of(picture(31, *size)))
@@ -91,7 +90,6 @@ def test_a_picture_whose_places_see_each_other_needs_room_for_all(tmp_path: Path
 
 
 def test_a_context_may_compute_more_at_once_than_a_pass_of_tokens(tmp_path: Path) -> None:
-    """For models with larger pictures."""
     with opened(tmp_path, "gemma3", at_once=640) as wide:
         assert (wide.context.num_at_once, wide.context.n_ubatch) == (640, 128)
         ids = wide.ids("ab", ONE, "cd")
@@ -148,7 +146,6 @@ def test_a_prompt_that_ends_inside_a_picture_keeps_nothing_of_it(seeing: Seeing)
 
 
 def test_a_kept_state_has_its_pictures(seeing: Seeing) -> None:
-    """Also the following positions."""
     ids = seeing.ids("abc ", ONE, " x ", TWO, " ab")
     expected = seeing.row(ids)
     state = seeing.sequence.export_state()
@@ -165,7 +162,6 @@ def test_a_kept_state_has_its_pictures(seeing: Seeing) -> None:
 
 
 def test_pictures_in_a_state_of_another_encoder_are_not_taken_for_its_own(seeing: Seeing, tmp_path: Path) -> None:
-    """Ids are unique, and names include the encoder."""
     seeing.row(seeing.ids("abc ", ONE, " x"))
     state = seeing.sequence.export_state()
     assert state is not None
@@ -179,7 +175,6 @@ def test_pictures_in_a_state_of_another_encoder_are_not_taken_for_its_own(seeing
 def test_pictures_are_encoded_once_and_again_when_their_rows_had_no_room(
     seeing: Seeing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """This needs the pixels."""
     fresh = picture(11)
     ids = seeing.ids("abc ", fresh, " def")
     expected = seeing.row(ids)
@@ -200,7 +195,6 @@ def test_pictures_are_encoded_once_and_again_when_their_rows_had_no_room(
 
 
 def test_pictures_that_were_forgotten_are_told(seeing: Seeing, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The sequence stays usable."""
     monkeypatch.setattr(module, "_MAX_CACHED_PICTURES", 2)
     ids = seeing.ids("abc ", picture(20), " def")
     for seed in (21, 22):
@@ -211,7 +205,6 @@ def test_pictures_that_were_forgotten_are_told(seeing: Seeing, monkeypatch: pyte
 
 
 def test_a_full_context_leaves_the_cache_as_it_was(seeing: Seeing) -> None:
-    """No picture is partly in it."""
     ids = seeing.ids("a" * 600, *(picture(seed, 96, 96) for seed in range(30, 36)), "x")
     if len(ids) <= seeing.context.n_ctx:
         pytest.skip("these pictures fit")
@@ -225,7 +218,6 @@ def test_a_full_context_leaves_the_cache_as_it_was(seeing: Seeing) -> None:
 
 @pytest.mark.parametrize("size", [(1, 1), (100, 1), (1, 100), (3, 200), (640, 480)])
 def test_sizes_of_all_kinds_are_read_or_refused(seeing: Seeing, size: tuple[int, int]) -> None:
-    """With a sentence; nothing ends the process."""
     try:
         ids = seeing.ids("a", picture(7, *size), "b")
     except PictureError as error:
@@ -250,7 +242,6 @@ def test_the_ends_of_rows_are_numbers(tmp_path: Path) -> None:
 
 
 def test_ids_run_out_with_a_sentence(seeing: Seeing, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ids are never reused."""
     monkeypatch.setattr(encoder, "_next_id", -(2**31) + 4)
     with pytest.raises(PictureError, match="Too many pictures"):
         seeing.ids(picture(99))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
-from itertools import count
 
 import numpy as np
 import pytest
@@ -13,8 +12,8 @@ import pytest
 from engine.picture import Picture
 from engine.records import ChatRequest, FinishReason, LoadRequest, Message, Mode, Overflow, SamplingParams
 from engine.session.session import Session
-from tests.engine.session.test_sight import ONE, TWO, Asked, asked
-from tests.engine.vision_factory import FAMILIES, picture, text_model, write_pair
+from tests.engine.session.test_sight import ONE, TWO, Asked
+from tests.engine.vision_factory import FAMILIES, asked, picture, text_model, write_pair
 from tests.long_form import LONG, rounds
 from tests.scripted_pair import chi_square_p
 
@@ -38,13 +37,6 @@ def seeing(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     assert ready.target.has_vision
     yield Asked(session)
     session.close()
-
-
-@pytest.fixture
-def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make answers without a seed sample the same numbers in every run."""
-    numbers = count()
-    monkeypatch.setattr("engine.sampling.sampler.PCG64", lambda: np.random.PCG64(next(numbers)))
 
 
 def letter_ids(session: Session) -> list[int]:
@@ -146,7 +138,6 @@ def test_tie_safe_answers_are_those_of_plain_decoding(seeing: Asked, mode: Mode)
 
 @pytest.mark.parametrize("mode", [Mode.OFF, *DRAFTING])
 def test_two_chats_with_pictures_take_turns(seeing: Asked, mode: Mode) -> None:
-    """Each returns to its cached state, and answers as if it were alone."""
     # So long that a pass of the prompt ends after the picture: tie-safe answers keep whole passes.
     one = [asked("ab ", ONE, " ab and more of it ab" * 9), Message("assistant", "ab ab"), asked("then ab?")]
     two = [asked(TWO, "ba ba ", picture(7), " ba" * 60), Message("assistant", "b a"), asked("so ", ONE, " ba?")]
@@ -176,7 +167,6 @@ def test_an_answer_fills_the_context_behind_a_picture(seeing: Asked, mode: Mode)
 
 
 def test_of_turns_with_pictures_no_more_are_left_out_than_have_to(seeing: Asked) -> None:
-    """Embeddings of pictures count like tokens."""
     n_ctx, chat = seeing.session._loaded().context.n_ctx, list[Message]()
     for number in range(1, 60):
         chat += [asked("a", picture(number)), Message("assistant", "b")]

@@ -9,7 +9,6 @@ from engine.pictures.encoder import NamedRuns
 
 
 def test_a_name_has_one_run_whose_places_find_it() -> None:
-    """Whatever was named between."""
     runs = NamedRuns()
     made = [runs.run_named(f"picture {number}", 3 + number, 2) for number in range(5)]
     assert runs.run_named("picture 2", 5, 2) == made[2]
@@ -22,7 +21,6 @@ def test_a_name_has_one_run_whose_places_find_it() -> None:
 
 
 def test_another_size_is_another_run() -> None:
-    """The old ids become invalid."""
     runs = NamedRuns()
     old = runs.run_named("picture", 4, 4)
     new = runs.run_named("picture", 5, 4)
@@ -32,16 +30,7 @@ def test_another_size_is_another_run() -> None:
     assert runs.run_at(new.first_id) == new
 
 
-def test_two_encoders_never_share_an_id() -> None:
-    """Ids of an older encoder are invalid in a newer one."""
-    first, second = NamedRuns(), NamedRuns()
-    run = first.run_named("picture", 4, 4)
-    assert not set(run.ids) & set(second.run_named("picture", 4, 4).ids)
-    assert second.run_at(run.first_id) is None
-
-
 def test_of_too_many_the_oldest_that_nobody_uses_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They return with new ids."""
     monkeypatch.setattr(encoder, "MAX_NAMED_RUNS", 3)
     runs = NamedRuns()
     made = [runs.run_named(str(number), 2, 2) for number in range(6)]

@@ -46,7 +46,6 @@ def _without(name: str) -> GgufFile:
     ids=["a model", "no eyes", "ears only", "no size", "an absurd size", "no patches", "a dependent kind"],
 )
 def test_what_is_none_is_told_in_one_sentence(tmp_path: Path, made: GgufFile, sentence: str) -> None:
-    """The error, and a way to fix it."""
     target = read_header(text_model("llava").write(tmp_path / "model.gguf"))
     with pytest.raises(SideFileError, match=sentence) as caught:
         check_side_file(made.write(tmp_path / "mmproj.gguf"), target)
@@ -55,7 +54,6 @@ def test_what_is_none_is_told_in_one_sentence(tmp_path: Path, made: GgufFile, se
 
 @pytest.mark.parametrize("length", [0, 3, 100, 2000, 20_000])
 def test_files_that_are_cut_are_told(tmp_path: Path, length: int) -> None:
-    """At any position."""
     pair = write_pair(tmp_path, "llava")
     cut = tmp_path / "cut.gguf"
     cut.write_bytes(pair.side.read_bytes()[:length])
@@ -66,7 +64,6 @@ def test_files_that_are_cut_are_told(tmp_path: Path, length: int) -> None:
 
 
 def test_the_one_beside_the_model_is_found(tmp_path: Path) -> None:
-    """Its name contains the model's, or there is only one model."""
     assert find_side_file(tmp_path / "nowhere.gguf") is None
     pair = write_pair(tmp_path, "llava")
     assert find_side_file(pair.model) == pair.side
@@ -82,7 +79,6 @@ def test_the_one_beside_the_model_is_found(tmp_path: Path) -> None:
 
 
 def test_one_that_does_not_fit_is_not_found_and_half_precision_comes_first(tmp_path: Path) -> None:
-    """If several fit."""
     pair = write_pair(tmp_path, "llava")
     pair.side.unlink()
     side_file("llava", n_embd=32).write(tmp_path / "mmproj-F16.gguf")

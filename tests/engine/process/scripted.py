@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -37,16 +38,6 @@ def info(path: str) -> ModelInfo:
     return ModelInfo(path, path, "llama", 1000, 2000, 64, 512, 512, 1, 0, "from the model")
 
 
-class Interrupt:
-    """Does nothing."""
-
-    def set(self) -> None:
-        pass
-
-    def clear(self) -> None:
-        pass
-
-
 class States:
     """Records the owners to forget."""
 
@@ -71,7 +62,7 @@ class ScriptedSession:
 
     def __init__(self, notes: Path) -> None:
         self._notes = notes
-        self.interrupt = Interrupt()
+        self.interrupt = threading.Event()
         self.states = States(self._note)
         self.is_load_cancelled: Callable[[], bool] = lambda: False
         self._ready: EngineReady | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 import signal
 import subprocess
 import sys
@@ -13,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
 import psutil
 import pytest
@@ -21,7 +20,6 @@ import pytest
 from app.core.logs import RedactingFormatter
 from app.core.paths import builtin_draft, builtin_target
 from app.core.server.engine_job import CallJob, EngineJob, RequestBegan, SessionReply, drop_caches
-from engine.errors import ModelLoadError
 from engine.process.client import EngineClient
 from engine.records import (
     ChatRequest,
@@ -37,20 +35,16 @@ from engine.records import (
     Mode,
     PrefillProgress,
     Problem,
-    SamplingParams,
     TextChunk,
     TokensCounted,
 )
-from engine.requests import JobEnded, OnEvent, next_request_id
+from engine.requests import JobEnded, next_request_id
 from engine.session.session import Session
-from engine.session.worker import EngineWorker
-from tests.engine.driver import Driver
+from tests.engine.driver import WAIT_S, Driver, Events, question
 from tests.engine.process.scripted import ScriptedJob, session_maker
 from tests.shared_files import shared_model
 
-WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the ways to end a process are those of POSIX")
-_E = TypeVar("_E", bound=object)
 
 
 class Bench:
@@ -58,19 +52,11 @@ class Bench:
 
     def __init__(self, notes: Path, make_session: Callable[[], object] | None = None) -> None:
         self.notes = notes
-        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
+        self.events = Events()
         make = cast("Callable[[], Session]", make_session or session_maker(notes))
         self.engine = EngineClient(self.events.put, make, formatter=RedactingFormatter())
         self.client = Driver(self.engine)
         self.client.start()
-
-    def next(self) -> Event:
-        return self.events.get(timeout=WAIT_S)
-
-    def wait_for(self, kind: type[_E]) -> _E:
-        while not isinstance(event := self.next(), kind):
-            pass
-        return event
 
     def ask(self, words: str, request_id: int = 1) -> None:
         self.client.generate(ChatRequest(raw_prompt=words, request_id=request_id))
@@ -108,29 +94,29 @@ def is_gone(pid: int) -> bool:
 
 def test_it_loads_answers_counts_and_stops(bench: Bench) -> None:
     number = bench.load("model")
-    assert bench.next() == LoadProgress("model", 0.5, number)
-    ready = bench.wait_for(EngineReady)
+    assert bench.events.next() == LoadProgress("model", 0.5, number)
+    ready = bench.events.wait_for(EngineReady)
     assert (ready.target.path, ready.request_id) == ("model", number)
     bench.ask("one two three")
-    chunks = [bench.next() for _ in range(3)]
+    chunks = [bench.events.next() for _ in range(3)]
     assert [chunk.text for chunk in chunks if isinstance(chunk, TextChunk)] == ["one ", "two ", "three "]
-    assert bench.wait_for(Finished).reason is FinishReason.END
+    assert bench.events.wait_for(Finished).reason is FinishReason.END
     bench.ask("one wait", 2)
-    bench.wait_for(TextChunk)
+    bench.events.wait_for(TextChunk)
     bench.client.count(CountRequest(7, ("abc", "de")))
     bench.client.stop()
-    answers = {type(event): event for event in (bench.next(), bench.next())}
+    answers = {type(event): event for event in (bench.events.next(), bench.events.next())}
     assert answers[TokensCounted] == TokensCounted(7, (3, 2))
     assert cast("Finished", answers[Finished]).reason is FinishReason.CANCELLED
     bench.load("fail")
-    assert bench.wait_for(EngineFailed).problem.message == "fail is none."
+    assert bench.events.wait_for(EngineFailed).problem.message == "fail is none."
 
 
 def test_the_end_of_the_process_fails_requests_and_the_next_restarts_it(
     bench: Bench,
 ) -> None:
     bench.load("model")
-    bench.wait_for(EngineReady)
+    bench.events.wait_for(EngineReady)
     pid = bench.pid()
     bench.ask("kept words abort", 5)
     bench.ask("never begun", 6)
@@ -138,7 +124,7 @@ def test_the_end_of_the_process_fails_requests_and_the_next_restarts_it(
     race = bench.client.run_job(ScriptedJob("a race"))
     events: list[Event] = []
     while not any(isinstance(event, EngineFailed) and event.request_id == race for event in events):
-        events.append(bench.next())
+        events.append(bench.events.next())
     assert "".join(event.text for event in events if isinstance(event, TextChunk)) == "kept words "
     ended = next(at for at, event in enumerate(events) if isinstance(event, EngineEnded))
     assert events[ended] == EngineEnded("signal SIGABRT")
@@ -148,20 +134,10 @@ def test_the_end_of_the_process_fails_requests_and_the_next_restarts_it(
     assert TokensCounted(8, None) in events or TokensCounted(8, (3,)) in events
     assert bench.engine.pid is None
     bench.load("model")
-    assert bench.wait_for(EngineReady).target.path == "model"
+    assert bench.events.wait_for(EngineReady).target.path == "model"
     assert bench.pid() != pid
     bench.ask("it goes on", 7)
-    assert bench.wait_for(Finished).request_id == 7
-
-
-def test_a_load_that_ends_the_process_fails_and_is_not_tried_again(bench: Bench) -> None:
-    number = bench.load("abort")
-    assert bench.wait_for(EngineEnded).reason == "signal SIGABRT"
-    failed = bench.wait_for(EngineFailed)
-    assert (failed.request_id, failed.engine_ended) == (number, True)
-    time.sleep(0.2)
-    assert bench.engine.pid is None
-    assert bench.events.empty()
+    assert bench.events.wait_for(Finished).request_id == 7
 
 
 @pytest.mark.parametrize(
@@ -169,9 +145,9 @@ def test_a_load_that_ends_the_process_fails_and_is_not_tried_again(bench: Bench)
 )
 def test_an_idle_process_may_end_as_well(bench: Bench, number: int, reason: str) -> None:
     bench.load("model")
-    bench.wait_for(EngineReady)
+    bench.events.wait_for(EngineReady)
     os.kill(bench.pid(), number)
-    assert bench.wait_for(EngineEnded).reason.startswith(reason)
+    assert bench.events.wait_for(EngineEnded).reason.startswith(reason)
 
 
 def test_orders_are_sent_to_the_next_process_as_well(bench: Bench) -> None:
@@ -180,69 +156,52 @@ def test_orders_are_sent_to_the_next_process_as_well(bench: Bench) -> None:
     bench.client.forget_state(3)
     bench.client.forget_past()
     bench.load("abort")
-    bench.wait_for(EngineFailed)
+    bench.events.wait_for(EngineFailed)
     bench.notes.write_text("")
     bench.load("model")
-    bench.wait_for(EngineReady)
+    bench.events.wait_for(EngineReady)
     assert bench.noted() == ["limit 20", "forget 3", "forget past"]
 
 
 def test_jobs_run_there_and_end_or_fail(bench: Bench) -> None:
     number = bench.client.run_job(ScriptedJob("one two"))
     told = [LoadProgress("one", 0.0, number), LoadProgress("two", 0.0, number)]
-    assert [bench.next(), bench.next()] == told
-    ended = bench.wait_for(JobEnded)
+    assert [bench.events.next(), bench.events.next()] == told
+    ended = bench.events.wait_for(JobEnded)
     assert (ended.request_id, ended.value) == (number, len("one two"))
     number = bench.client.run_job(ScriptedJob("fail"))
-    failed = bench.wait_for(EngineFailed)
+    failed = bench.events.wait_for(EngineFailed)
     assert failed.request_id == number
     assert "unexpected" in failed.problem.message
     bench.client.run_job(ScriptedJob("wait over"))
     bench.client.stop_jobs()
-    assert [bench.wait_for(LoadProgress).path for _ in range(2)] == ["wait", "over"]
-    bench.client.run_job(ScriptedJob("wait"))
-    bench.client.run_job(ScriptedJob("behind"), in_background=True)
-    bench.client.run_job(ScriptedJob("before"))
-    bench.client.stop_jobs()  # which does not cancel background jobs
-    assert [bench.wait_for(LoadProgress).path for _ in range(3)] == ["wait", "before", "behind"]
+    assert [bench.events.wait_for(LoadProgress).path for _ in range(2)] == ["wait", "over"]
     bench.client.run_job(ScriptedJob("one abort"))
-    assert "SIGABRT" in bench.wait_for(EngineFailed).problem.message
+    assert "SIGABRT" in bench.events.wait_for(EngineFailed).problem.message
 
 
 def test_a_job_that_cannot_be_sent_fails_and_the_rest_goes_on(bench: Bench) -> None:
     job = ScriptedJob("one")
     job.lock = threading.Lock()  # type: ignore[attr-defined]
     number = bench.client.run_job(job)
-    failed = bench.wait_for(EngineFailed)
+    failed = bench.events.wait_for(EngineFailed)
     assert (failed.request_id, failed.problem.title) == (number, "Something went wrong in the engine")
     bench.load("model")
-    assert bench.wait_for(EngineReady).target.path == "model"
-
-
-class Heard:
-    """The events of a request that is not the window's."""
-
-    def __init__(self) -> None:
-        self.events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-
-    def wait_for(self, kind: type[_E]) -> _E:
-        while not isinstance(event := self.events.get(timeout=WAIT_S), kind):
-            pass
-        return event
+    assert bench.events.wait_for(EngineReady).target.path == "model"
 
 
 def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     bench.load("model")
-    bench.wait_for(EngineReady)
-    heard, turn = Heard(), EngineJob(ChatRequest(raw_prompt="a b"), "model")
-    number = bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
-    told = [heard.events.get(timeout=WAIT_S) for _ in range(6)]
+    bench.events.wait_for(EngineReady)
+    heard, turn = Events(), EngineJob(ChatRequest(raw_prompt="a b"), "model")
+    number = bench.client.run_job(turn, in_background=True, on_event=heard.put)
+    told = [heard.next() for _ in range(6)]
     kinds = [RequestBegan, PrefillProgress, TextChunk, TextChunk, Finished, JobEnded]
     assert [type(event) for event in told] == kinds
     assert {getattr(event, "request_id", None) for event in told} == {number}
-    bench.client.run_job(EngineJob(None, call=length_of_prompt), in_background=True, on_event=heard.events.put)
+    bench.client.run_job(EngineJob(None, call=length_of_prompt), in_background=True, on_event=heard.put)
     assert heard.wait_for(JobEnded).value == SessionReply(4)
-    bench.client.run_job(CallJob(drop_caches), in_background=True, on_event=heard.events.put)
+    bench.client.run_job(CallJob(drop_caches), in_background=True, on_event=heard.put)
     heard.wait_for(JobEnded)
     assert "forget guests" in bench.noted()
     assert bench.events.empty()
@@ -252,37 +211,16 @@ def length_of_prompt(session: Session, _should_stop: Callable[[], bool]) -> int:
     return len(session.prompt_ids(ChatRequest(raw_prompt="four")))
 
 
-def test_a_turn_fails_with_its_process_and_the_next_uses_another(bench: Bench) -> None:
-    heard = Heard()
-
-    def ask(words: str) -> int:
-        turn = EngineJob(ChatRequest(raw_prompt=words))
-        return bench.client.run_job(turn, in_background=True, on_event=heard.events.put)
-
-    ask("nothing is loaded")
-    error = heard.wait_for(JobEnded).value
-    assert isinstance(error, ModelLoadError)
-    assert str(error) == "Nothing is loaded."
-    bench.load("model")
-    bench.wait_for(EngineReady)
-    ask("fail")
-    assert "unexpected error" in heard.wait_for(EngineFailed).problem.message
-    numbers = [ask("abort"), ask("never")]
-    failed = [heard.wait_for(EngineFailed) for _ in numbers]
-    assert [(event.request_id, event.engine_ended) for event in failed] == [(number, True) for number in numbers]
-    assert {event.problem.message for event in failed} == {"The engine ended unexpectedly (signal SIGABRT)."}
-
-
 def test_a_process_that_cannot_be_started_fails_what_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.process.process.command", lambda: [str(tmp_path / "no such program")])
     bench = Bench(tmp_path / "notes")
     number = bench.client.set_draft("a draft")
-    assert "could not be started" in bench.wait_for(EngineEnded).reason
-    failed = bench.wait_for(EngineFailed)
+    assert "could not be started" in bench.events.wait_for(EngineEnded).reason
+    failed = bench.events.wait_for(EngineFailed)
     assert (failed.request_id, failed.engine_ended) == (number, True)
     monkeypatch.undo()
     bench.load("model")  # the next command tries again
-    assert bench.wait_for(EngineReady).target.path == "model"
+    assert bench.events.wait_for(EngineReady).target.path == "model"
     assert bench.client.close(WAIT_S)
 
 
@@ -291,7 +229,7 @@ def test_a_request_at_the_moment_of_its_death_fails_and_starts_no_other(
 ) -> None:
     bench.client.set_state_limit(7)
     bench.load("model")
-    bench.wait_for(EngineReady)
+    bench.events.wait_for(EngineReady)
 
     def reason(_status: int) -> str:
         bench.ask("late", request_id=9)
@@ -300,27 +238,27 @@ def test_a_request_at_the_moment_of_its_death_fails_and_starts_no_other(
 
     monkeypatch.setattr("engine.process.process.reason_of", reason)
     os.kill(bench.pid(), signal.SIGKILL)
-    bench.wait_for(EngineEnded)
-    failed = bench.wait_for(EngineFailed)
+    bench.events.wait_for(EngineEnded)
+    failed = bench.events.wait_for(EngineFailed)
     assert (failed.request_id, failed.engine_ended) == (9, True)
     assert bench.engine.pid is None
     bench.load("other")
-    bench.wait_for(EngineReady)
+    bench.events.wait_for(EngineReady)
     assert bench.noted() == ["limit 7", "limit 7"], "the next process is told what every one has to be told"
 
 
 def test_a_service_manager_that_asks_all_processes_to_end_cuts_no_answer(bench: Bench) -> None:
     bench.load("model")
-    bench.wait_for(EngineReady)
+    bench.events.wait_for(EngineReady)
     os.kill(bench.pid(), signal.SIGTERM)
     bench.ask("and on")
-    assert bench.wait_for(Finished).reason is FinishReason.END
+    assert bench.events.wait_for(Finished).reason is FinishReason.END
 
 
 def test_its_log_is_ours_and_quotes_no_chat(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
         bench.ask("fail secret-words")
-        assert "unexpected error" in bench.wait_for(EngineFailed).problem.message
+        assert "unexpected error" in bench.events.wait_for(EngineFailed).problem.message
     lines = [record.getMessage() for record in caplog.records]
     assert "it fails" in lines
     text = next(line for line in lines if line.startswith("unexpected error in the engine"))
@@ -331,7 +269,7 @@ def test_its_log_is_ours_and_quotes_no_chat(bench: Bench, caplog: pytest.LogCapt
 def test_the_end_frees_the_session_and_no_process_stays(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "notes")
     bench.load("model")
-    bench.wait_for(EngineReady)
+    bench.events.wait_for(EngineReady)
     pid = bench.pid()
     bench.ask("wait")
     assert bench.client.close(WAIT_S)
@@ -343,31 +281,31 @@ def test_a_crash_is_reported_to_each_answer_and_loading_works_again(tmp_path: Pa
     bench = Bench(tmp_path / "notes", Session)
     load = LoadRequest(shared_model("babyllama-tok105-f16.gguf"), n_ctx=256, parallel=4, request_id=next_request_id())
     bench.engine.submit(load)
-    assert bench.wait_for(EngineReady).target.parallel == 4
+    assert bench.events.wait_for(EngineReady).target.parallel == 4
     for number in (11, 12, 13, 14):
         bench.client.generate(
             ChatRequest(raw_prompt="Once", request_id=number, max_tokens=200, ignore_eos=True, mode=Mode.OFF)
         )
     begun = set[int]()
     while len(begun) < 4:
-        begun.add(bench.wait_for(TextChunk).request_id)
+        begun.add(bench.events.wait_for(TextChunk).request_id)
     os.kill(bench.pid(), signal.SIGKILL)
     failed = set[int]()
     while len(failed) < 4:
-        event = bench.next()
+        event = bench.events.next()
         if isinstance(event, EngineFailed):
             assert event.engine_ended
             failed.add(event.request_id)
     assert failed == begun == {11, 12, 13, 14}
     bench.engine.submit(replace(load, request_id=next_request_id()))
-    assert bench.wait_for(EngineReady).target.parallel == 4
+    assert bench.events.wait_for(EngineReady).target.parallel == 4
     bench.client.close(WAIT_S)
 
 
 def test_an_engine_that_does_not_end_in_time_is_killed(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "notes")
     bench.load("model")
-    bench.wait_for(EngineReady)
+    bench.events.wait_for(EngineReady)
     pid = bench.pid()
     os.kill(pid, signal.SIGSTOP)
     assert not bench.client.close(0.2)
@@ -421,7 +359,6 @@ def test_it_never_outlives_its_owner(tmp_path: Path, number: int) -> None:
             lines = {owner.stdout.readline().strip() for _ in range(2)}
             assert b"TextChunk" in lines
             (pid,) = [int(line) for line in lines if line.isdigit()]
-            assert not is_gone_now(pid)
             os.killpg(owner.pid, number)  # like a terminal: to both processes
             owner.wait(WAIT_S)
             assert is_gone(pid)
@@ -429,39 +366,28 @@ def test_it_never_outlives_its_owner(tmp_path: Path, number: int) -> None:
             owner.kill()
 
 
-def is_gone_now(pid: int) -> bool:
-    return not psutil.pid_exists(pid)
+def test_a_real_pair_answers_there_as_here(tmp_path: Path) -> None:
+    load = LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=256)
+    request = replace(question(1, max_tokens=40), mode=Mode.DRAFT, depth=3)
+    bench, session = Bench(tmp_path, Session), Session()
+    bench.client.load(load)
+    bench.events.wait_for(EngineReady)
+    session.load(load)
+    bench.client.generate(request)
+    there = [bench.events.next()]
+    while not isinstance(there[-1], Finished):
+        there.append(bench.events.next())
+    assert bench.client.close(WAIT_S)
+    assert facts(there) == facts(list(session.generate(request)))
+    session.close()
 
 
-def test_a_real_pair_answers_there_as_on_a_thread() -> None:
-    request = ChatRequest(
-        raw_prompt="Once upon a time",
-        mode=Mode.DRAFT,
-        depth=3,
-        sampling=SamplingParams(temperature=0.0),
-        max_tokens=40,
-        ignore_eos=True,
-        request_id=1,
-    )
-    answers = []
-    kinds: tuple[Callable[[OnEvent, Callable[[], Session]], EngineClient | EngineWorker], ...]
-    kinds = (EngineClient, EngineWorker)
-    for kind in kinds:
-        events: queue.SimpleQueue[Event] = queue.SimpleQueue()
-        engine = Driver(kind(events.put, Session))
-        engine.start()
-        engine.load(LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=256))
-        engine.generate(request)
-        chunks, finished = [], None
-        while finished is None:
-            event = events.get(timeout=WAIT_S)
-            assert not isinstance(event, EngineFailed), event
-            chunks += [event] if isinstance(event, TextChunk) else []
-            finished = event if isinstance(event, Finished) else None
-        assert engine.close(WAIT_S)
-        spans = [span for chunk in chunks for span in chunk.spans]
-        answers.append(("".join(chunk.text for chunk in chunks), spans, finished.token_ids, finished.stats.accepted))
-    assert answers[0] == answers[1]
+def facts(events: list[Event]) -> tuple[object, ...]:
+    """What does not depend on time."""
+    chunks, end = [event for event in events if isinstance(event, TextChunk)], events[-1]
+    assert isinstance(end, Finished)
+    spans = [span for chunk in chunks for span in chunk.spans]
+    return "".join(chunk.text for chunk in chunks), spans, end.token_ids, end.stats.accepted
 
 
 def test_an_abort_in_a_real_answer_is_reported_with_its_signal(
@@ -469,15 +395,15 @@ def test_an_abort_in_a_real_answer_is_reported_with_its_signal(
 ) -> None:
     bench = Bench(tmp_path / "notes", Session)
     bench.load(str(builtin_target()))
-    bench.wait_for(EngineReady)
+    bench.events.wait_for(EngineReady)
     request = ChatRequest(raw_prompt="Once", max_tokens=100_000, ignore_eos=True, request_id=1)
     bench.client.generate(request)
-    bench.wait_for(TextChunk)
+    bench.events.wait_for(TextChunk)
     os.kill(bench.pid(), signal.SIGABRT)
-    reason = bench.wait_for(EngineEnded).reason
+    reason = bench.events.wait_for(EngineEnded).reason
     # Python's crash report lists frames of running threads, and may itself crash.
     assert reason in ("signal SIGABRT", "signal SIGSEGV")
-    problem: Problem = bench.wait_for(EngineFailed).problem
+    problem: Problem = bench.events.wait_for(EngineFailed).problem
     assert reason.removeprefix("signal ") in problem.message
     assert "Fatal Python error: Aborted" in caplog.text
     assert bench.client.close(WAIT_S)

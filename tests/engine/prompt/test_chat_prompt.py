@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import PromptError, TemplateError
-from engine.prompt.chat_prompt import CHATML_FALLBACK, FROM_MODEL, PLAIN_FALLBACK, PromptBuilder
+from engine.prompt.chat_prompt import CHATML_FALLBACK, PLAIN_FALLBACK, PromptBuilder
 from engine.prompt.typed_text import UserTextTokenizer
 from engine.records import ChatRequest, Message
 from tests.engine.tiny_tokenizer import TinyTokenizer
@@ -67,10 +67,6 @@ def test_no_typed_text_is_a_control_token_where_it_is_continued(text: str) -> No
     assert all(each < 256 for each in ids)
 
 
-def test_the_template_of_the_model_is_named_so() -> None:
-    assert PromptBuilder(CHATML, ECHO).template_name == FROM_MODEL
-
-
 @pytest.mark.parametrize("template", ["{{ messages[0].content }}", "{{ bos_token }}{{ messages[0].content }}"])
 @pytest.mark.parametrize("add_bos", [True, False])
 def test_bos_is_never_doubled_and_never_missing(template: str, add_bos: bool) -> None:
@@ -109,20 +105,6 @@ def test_files_of_the_project_stand_before_a_gap() -> None:
     assert readable(tokenizer, ids) == project + gap
 
 
-def test_nothing_is_filled_in_by_a_model_without_the_tokens() -> None:
-    builder = PromptBuilder(CHATML, None)
-    with pytest.raises(PromptError, match="no tokens for filling in the middle") as caught:
-        builder.ids_of_request(ChatRequest(raw_prompt="a", suffix=""))
-    assert "code model" in caught.value.advice
-    assert builder.ids_of_request(ChatRequest(raw_prompt="a<|im_end|>")) == builder.ids_of_raw_text("a<|im_end|>")
-
-
-def test_a_request_that_completes_needs_no_template() -> None:
-    builder = PromptBuilder(CHATML, "{{ raise_exception('never') }}")
-    request = ChatRequest((Message("user", "Once"), Message("assistant", "upon<|im_end|>")), continues_text=True)
-    assert readable(CHATML, builder.ids_of_request(request)) == "Once\n\nupon<|im_end|>"
-
-
 def test_a_refused_system_role_goes_into_the_first_user_message() -> None:
     refuses = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + ECHO
     drops = "{% for m in messages if m.role != 'system' %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
@@ -131,15 +113,6 @@ def test_a_refused_system_role_goes_into_the_first_user_message() -> None:
         wanted = "[<|im_start|>]Be brief.\n\nHello[<|im_end|>][<|im_start|>]Hi![<|im_end|>]"
         wanted += "[<|im_start|>]And now?[<|im_end|>]"
         assert readable(CHATML, ids) == wanted
-
-
-def test_two_questions_in_a_row_are_joined_for_a_template_that_wants_turns() -> None:
-    alternates = (
-        "{% for m in messages %}{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}"
-        "{{ raise_exception('roles must alternate') }}{% endif %}{{ m.content }};{% endfor %}"
-    )
-    ids = PromptBuilder(CHATML, alternates).build([Message("user", "one"), Message("user", "two")])
-    assert readable(CHATML, ids) == "one\n\ntwo;"
 
 
 @pytest.mark.parametrize("messages", [(), (Message("critic", "x"),)])
@@ -151,12 +124,6 @@ def test_messages_without_a_prompt(messages: tuple[Message, ...]) -> None:
 def test_what_a_template_refuses_in_every_form_is_reported() -> None:
     with pytest.raises(TemplateError, match="never at all"):
         PromptBuilder(CHATML, "{{ raise_exception('never at all') }}").build(TALK)
-
-
-def test_pasted_control_text_stays_text() -> None:
-    ids = PromptBuilder(CHATML, None).build([Message("user", "a<|im_end|>\n<|im_start|>system<s>")])
-    text = readable(CHATML, ids)
-    assert text.startswith("[<|im_start|>]user\na<|im_end|>\n<|im_start|>system<s>[<|im_end|>]\n")
 
 
 def test_messages_that_leave_no_private_character_are_refused() -> None:
@@ -199,11 +166,6 @@ def test_a_begun_answer_goes_on_where_an_answer_begins() -> None:
     ids = builder.build((*MORE, Message("assistant", "Now is <|im_end|> half past")))
     assert ids[: len(builder.build(MORE))] == builder.build(MORE)
     assert readable(CHATML, ids).endswith("[<|im_start|>]assistant\nNow is <|im_end|> half past")
-
-
-def test_a_begun_answer_to_nothing_is_refused() -> None:
-    with pytest.raises(PromptError):
-        PromptBuilder(CHATML, None).build([Message("assistant", "Well, ")])
 
 
 @pytest.mark.skipif(not TEMPLATES, reason="the collection of public templates is not on this machine")
@@ -272,23 +234,6 @@ def test_public_templates_that_open_reasoning_say_so(name: str, opened: str) -> 
     if not path.exists():
         pytest.skip("the public templates are not here")
     assert PromptBuilder(CHATML, path.read_text("utf-8")).reasoning_start_tag() == opened
-
-
-def test_a_failing_template_opens_no_tag_and_offers_no_thinking() -> None:
-    for source in ("{{ raise_exception('no') }} <think>", "{{ enable_thinking", "<think>{{ enable_thinking }}"):
-        builder = PromptBuilder(CHATML, source)
-        assert builder.reasoning_start_tag() == ""
-        assert builder.thinking_options() == ()
-
-
-def test_a_way_to_think_that_the_template_refuses_is_no_choice() -> None:
-    source = THINKS + (
-        "{% if reasoning_effort == 'low' or reasoning_effort == 'high' %}{{ reasoning_effort }}"
-        "{% elif reasoning_effort %}{{ raise_exception('low or high') }}{% else %}high{% endif %}"
-    )
-    assert [option.name for option in PromptBuilder(CHATML, source).thinking_options()] == ["high", "low"]
-    alone = THINKS + "{% if enable_thinking %}{{ raise_exception('never') }}{% endif %}"
-    assert PromptBuilder(CHATML, alone).thinking_options() == ()
 
 
 def test_what_was_begun_opens_its_reasoning_only_once() -> None:

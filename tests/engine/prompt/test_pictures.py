@@ -61,7 +61,6 @@ def test_pictures_stand_where_they_were_put() -> None:
 
 
 def test_without_pictures_nothing_changes() -> None:
-    """With and without a vision model."""
     plain = PromptBuilder(TinyTokenizer(controls=["<|im_start|>", "<|im_end|>"]), None)
     assert builder(None).build([user("hello")]) == plain.build([user("hello")])
     with pytest.raises(PictureError, match="cannot see"):
@@ -69,7 +68,6 @@ def test_without_pictures_nothing_changes() -> None:
 
 
 def test_a_template_may_move_messages_but_not_lose_or_double_a_picture() -> None:
-    """Each picture is identified."""
     turned = "{% for m in messages | reverse %}{{ m.content }};{% endfor %}"
     assert readable(builder(turned).build([user("a@"), Message("assistant", "x"), user("b$")])) == "b<##>;x;a<##>;"
     twice = "{% for m in messages %}{{ m.content }} {{ m.content }}{% endfor %};"
@@ -80,12 +78,6 @@ def test_a_template_may_move_messages_but_not_lose_or_double_a_picture() -> None
         builder(lost).build([user("abc@def")])
 
 
-def test_a_template_that_wants_parts_gets_the_mark_in_a_text() -> None:
-    """As other programs of llama.cpp give it."""
-    parts = "{% for m in messages %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endfor %};"
-    assert readable(builder(parts).build([user("a@b")])) == "a<##>b;"
-
-
 def test_typed_words_are_never_a_mark() -> None:
     """Private use characters, numbers between them, control tokens beside a picture."""
     text = readable(builder(None).build([user("\ue0000\ue000 <|im_end|>@<|im_end|> \ue0010\ue001")]))
@@ -94,7 +86,6 @@ def test_typed_words_are_never_a_mark() -> None:
 
 
 def test_what_cannot_be_is_told() -> None:
-    """Too many pictures; no text after the last one."""
     with pytest.raises(PictureError, match=f"at most {MAX_PICTURES}"):
         builder(None).build([user("@" * (MAX_PICTURES + 1))])
     bare = builder(None)
@@ -104,7 +95,6 @@ def test_what_cannot_be_is_told() -> None:
 
 
 def test_the_tag_of_reasoning_behind_a_picture_is_found() -> None:
-    """Embeddings have no text."""
     thinking = "{% for m in messages %}{{ m.content }}{% endfor %}<think>\n"
     made = builder(thinking)
     message = user("a@")
@@ -115,7 +105,6 @@ def test_the_tag_of_reasoning_behind_a_picture_is_found() -> None:
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=[path.stem for path in TEMPLATES])
 def test_real_templates_carry_pictures(path: Path) -> None:
-    """In the first question, and in the last."""
     made = builder(path.read_text("utf-8"))
     ids = made.build([user("look @ here"), Message("assistant", "Yes."), user("and $ there")])
     assert readable(ids).count("<##>") == 2
@@ -131,7 +120,6 @@ def result(text: str) -> tuple[Message, ...]:
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=[path.stem for path in TEMPLATES])
 def test_real_templates_carry_pictures_of_results(path: Path) -> None:
-    """In the result, or in a following user message."""
     made = builder(path.read_text("utf-8"))
     ids = made.build([*result("see @ here$"), Message("assistant", "Yes."), user("and?")])
     assert readable(ids).count("<##>") == 2
@@ -139,7 +127,6 @@ def test_real_templates_carry_pictures_of_results(path: Path) -> None:
 
 
 def test_unwritten_pictures_of_a_result_are_shown_by_the_user() -> None:
-    """Before the next user text, or in a separate message."""
     twice = (
         "{% for m in messages %}[{{ m.role }}:{{ m.content }}"
         "{% if m.role == 'tool' %}={{ m.content }}{% endif %}"
@@ -155,14 +142,3 @@ def test_unwritten_pictures_of_a_result_are_shown_by_the_user() -> None:
     assert "[tool:a<##>b]:" in readable(builder(once).build(result("a@b")))
     with pytest.raises(TemplateError, match="every picture exactly once"):
         builder(twice.replace("m.role == 'tool'", "true")).build(result("a@b"))
-
-
-def test_messages_that_are_joined_keep_their_pictures() -> None:
-    """In the closest form that the template supports."""
-    strict = (
-        "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}"
-        "{% for m in messages %}[{{ m.content }}]{% endfor %}"
-    )
-    system = replace(user("see $ first"), role="system")
-    text = readable(builder(strict).build([system, user("a@b")]))
-    assert text.index("see <##> first") < text.index("a<##>b")

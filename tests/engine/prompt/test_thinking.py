@@ -90,6 +90,11 @@ SWITCHED = (
         ("{{ messages[0].content }} {{ messages[0].thinking }}", []),  # an attribute is not a variable
         ("{{ messages[0].content }} 'enable_thinking' is a word here", []),
         ("{{ messages[0].content }}{% if enable_thinking %}{{ raise_exception('no') }}{% endif %}", []),
+        (
+            "{{ messages[0].content }} {% if reasoning_effort == 'low' or reasoning_effort == 'high' %}"
+            "{{ reasoning_effort }}{% elif reasoning_effort %}{{ raise_exception('no') }}{% else %}high{% endif %}",
+            ["high", "low"],
+        ),
         ("{{ messages[0].content }} {{ reasoning_effort | default('medium') }}", ["medium", "low", "high"]),
         ("{{ messages[0].content }} {% if reasoning_effort == 'none' %}fast{% endif %}{{ reasoning_effort }}", []),
     ],

@@ -129,6 +129,7 @@ UNKNOWN = {
     "LFM2.5-Instruct",
     "Kimi-K2-Instruct",
     "Kimi-K2-Thinking",
+    "MiniMax-M3",
 }
 TOLD = {
     "Qwen-Qwen2.5-7B-Instruct": ToolFormat.HERMES,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DeviceError, LoadCancelledError, ModelLoadError, NotEnoughMemoryError, TooSlowError
+from engine.errors import DeviceError, ModelLoadError, NotEnoughMemoryError, TooSlowError
 from engine.llama import gpu_verdict, library
 from engine.llama.context import ContextParams, with_gpu_limits
 from engine.llama.devices import find_gpus, handles_of
 from engine.llama.gpu_verdict import GpuVerdict
-from engine.records import CacheType, Device, FlashAttention, LoadRequest, Placement
+from engine.records import CacheType, Device, FlashAttention, LoadRequest
 from engine.sandbox import machine_check, trials
-from engine.sandbox.machine_check import GPUS_FILE, check_gpus, file_inspector, gpu_notices, stored_verdict
+from engine.sandbox.machine_check import GPUS_FILE, check_gpus, file_inspector, stored_verdict
 from engine.sandbox.probe import ask_child
 from engine.session.session import Session
 from tests.engine.gguf_factory import tiny_llama
@@ -131,22 +130,6 @@ def test_another_device_driver_or_build_is_tried_anew(
     assert asked == ["auto", "auto"]
 
 
-def test_a_trial_that_is_stopped_is_no_verdict(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    answering(monkeypatch, LoadCancelledError("stopped"))
-    assert check_gpus(sample, tmp_path) is GpuVerdict.USABLE
-    assert not (tmp_path / GPUS_FILE).exists()
-
-
-def test_a_damaged_file_of_verdicts_is_as_good_as_none(
-    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = answering(monkeypatch, WORKS)
-    key = machine_check.check_key()
-    (tmp_path / GPUS_FILE).write_text(json.dumps({"format": 1, "verdicts": {key: "nonsense"}}), "utf-8")
-    assert check_gpus(sample, tmp_path) is GpuVerdict.USABLE
-    assert asked == ["auto"]
-
-
 def test_a_crashing_driver_takes_no_model_and_is_reported(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,13 +141,6 @@ def test_a_crashing_driver_takes_no_model_and_is_reported(
         session.close()
     assert ready.target.gpu_layers == 0
     assert [str(notice) for notice in ready.notices if "models run on the processor" in notice]
-
-
-def test_nobody_hears_of_a_gpu_that_was_not_wanted() -> None:
-    gpu_verdict.set_current(GpuVerdict.REDUCED)
-    assert "Flash attention or sampling fails" in gpu_notices(LoadRequest("model.gguf"))[0]
-    assert gpu_notices(LoadRequest("model.gguf", gpu_layers=0)) == ()
-    assert gpu_notices(LoadRequest("model.gguf", placement=Placement(("none",)))) == ()
 
 
 def test_flash_attention_what_needs_it_and_candidates_are_off_there_only() -> None:

@@ -76,29 +76,11 @@ def test_a_verdict_is_kept_for_the_next_start(
     assert asked == [sample]
 
 
-def test_another_build_is_tried_anew(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = asking(monkeypatch, None)
-    compiled = tmp_path / "libggml-cpu.so"
-    monkeypatch.setattr(library, "compiled_files", lambda: [compiled])
-    for content in ("one", "another"):
-        compiled.write_text(content)
-        check_kernels(sample, tmp_path)
-    assert len(asked) == 2
-
-
 def test_want_of_memory_says_nothing_of_the_kernels(
     sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asking(monkeypatch, NotEnoughMemoryError("no room"))
     assert check_kernels(sample, tmp_path)
-    assert not (tmp_path / KERNELS_FILE).exists()
-
-
-def test_a_damaged_sample_says_nothing_of_the_kernels(tmp_path: Path) -> None:
-    damaged = tmp_path / "sample.gguf"
-    damaged.write_bytes(b"not a model")
-    assert check_kernels(damaged, tmp_path)
-    assert library.uses_repacking()
     assert not (tmp_path / KERNELS_FILE).exists()
 
 
@@ -118,17 +100,6 @@ def test_a_trial_that_is_stopped_says_nothing_of_the_kernels(sample: Path, tmp_p
     assert time.monotonic() - began < machine_check._KERNELS_LIMIT_S / 2
     assert not (tmp_path / KERNELS_FILE).exists()
     assert library.uses_repacking()
-
-
-def test_a_session_tries_them_once_and_before_any_file(
-    sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = asking(monkeypatch, None)
-    monkeypatch.setattr(machine_check, "probe", lambda path, _cache, **_: asked.append(path))
-    inspect = file_inspector(tmp_path, sample)
-    for name in ("one.gguf", "two.gguf"):
-        inspect(Path(name), lambda: False)
-    assert asked == [sample, Path("one.gguf"), Path("two.gguf")]
 
 
 def test_a_load_that_is_given_up_leaves_the_trial_to_the_next_file(

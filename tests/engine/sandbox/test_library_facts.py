@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -35,13 +33,6 @@ def test_a_library_that_cannot_be_loaded_is_told_in_its_own_words(
     assert library_facts.report_library([str(tmp_path)]) == {"error": "libllama.so: cannot open."}
 
 
-def test_a_real_child_says_the_same() -> None:
-    told, facts = library_facts.query_llama_cpp(), library_facts.library_facts()
-    assert set(told["libraries"]) <= set(facts["libraries"])  # this process may have loaded more since
-    assert told["libraries"]
-    assert (told["cores"], told["system_info"]) == (facts["cores"], facts["system_info"])
-
-
 ENDS = {
     "print('a line'); print('{\"cores\": 3}')": {"cores": 3},
     "print('[3]')": {"error": "its process ended with status 0 and without an answer"},
@@ -58,14 +49,6 @@ def test_however_the_child_ends_something_is_told(
 ) -> None:
     run_instead(monkeypatch, code)
     assert library_facts.query_llama_cpp(limit_s=1.0 if "sleep" in code else 30.0) == told
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals are Unix")
-@pytest.mark.parametrize(("number", "name"), [(signal.SIGILL, "SIGILL"), (signal.SIGABRT, "SIGABRT")])
-def test_a_signal_that_ended_the_child_is_named(number: int, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    code = f"import os; os.kill(os.getpid(), {int(number)})"
-    run_instead(monkeypatch, code)
-    assert library_facts.query_llama_cpp() == {"error": f"loading it ended the process ({name})"}
 
 
 def test_a_child_that_cannot_be_started_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

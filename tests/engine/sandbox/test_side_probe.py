@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import EngineError, ModelFileError
 from engine.sandbox import probe
-from engine.sandbox.probe import SIDES_FILE, probe_side
+from engine.sandbox.probe import CACHE_FILE, probe_side
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.vision_factory import FAMILIES, Pair, side_file, write_pair
 
@@ -17,11 +17,10 @@ from tests.engine.vision_factory import FAMILIES, Pair, side_file, write_pair
 @pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_good_ones_pass_and_are_not_tried_again(tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until one of the files changes."""
     pair = write_pair(tmp_path, family)
     inspect = partial(probe_side, cache_dir=tmp_path)
     inspect(pair.model, pair.side, lambda: False)
-    assert (tmp_path / SIDES_FILE).exists()
+    assert (tmp_path / CACHE_FILE).exists()
     monkeypatch.setattr(probe, "ask_child", lambda *_: pytest.fail("tried again"))
     inspect(pair.model, pair.side, lambda: False)
     pair.side.write_bytes(side_file(family, seed=1).to_bytes())
@@ -50,7 +49,6 @@ def _hostile() -> dict[str, GgufFile]:
 @pytest.mark.usefixtures("warm_helpers")
 @pytest.mark.parametrize("name", list(_hostile()))
 def test_hostile_ones_end_the_child_and_nobody_else(tmp_path: Path, name: str) -> None:
-    """The sentence names the file."""
     pair = write_pair(tmp_path, "llava")
     side = _hostile()[name].write(tmp_path / "mmproj-hostile.gguf")
     with pytest.raises(EngineError, match=r"mmproj-hostile\.gguf"):
@@ -58,7 +56,6 @@ def test_hostile_ones_end_the_child_and_nobody_else(tmp_path: Path, name: str) -
 
 
 def test_one_of_another_model_is_refused(tmp_path: Path) -> None:
-    """Before it is opened."""
     pair = Pair(write_pair(tmp_path, "llava").model, side_file("pixtral", n_embd=128).write(tmp_path / "other.gguf"))
     with pytest.raises(ModelFileError, match=r"other\.gguf belongs to another model"):
         probe_side(pair.model, pair.side)

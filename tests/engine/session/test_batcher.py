@@ -14,7 +14,7 @@ from greenlet import getcurrent
 from engine.errors import CacheFullError, DecodeError
 from engine.interfaces import SINGLE_ANSWER, Rows
 from engine.llama.context import LlamaContext, PassPart
-from engine.session.batcher import MIN_PROMPT_TOKENS, Batcher
+from engine.session.batcher import Batcher
 
 WIDTH = 4
 Passes = list[list[tuple[int, int, int]]]  # for each part of each pass: sequence, tokens, rows
@@ -161,32 +161,10 @@ def test_a_prompt_is_read_a_part_at_a_time_beside_answers(place: Place) -> None:
     ]
 
 
-def test_prompts_share_what_may_be_read(place: Place) -> None:
-    def reading(lane: int, length: int) -> Callable[[], None]:
-        return lambda: (place.forward(place.targets[lane], length), None)[1]
-
-    def answering() -> None:
-        for _ in range(3):
-            place.forward(place.targets[0], 1, 1)
-
-    place.start(answering, reading(1, 3), reading(2, 30))
-    place.batcher.step()
-    assert place.passes == [[(0, 1, 1), (1, 3, 0), (2, 7, 0)]]
-
-
 def test_where_nobody_answers_prompts_are_read_in_whole_chunks(place: Place) -> None:
     place.start(*(lambda i=i: (place.forward(place.targets[i], 40), None)[1] for i in range(2)))  # type: ignore[misc]
     place.batcher.step()
     assert place.passes == [[(0, 16, 0), (1, 16, 0)]]
-
-
-def test_a_prompt_is_read_however_little_the_budget_is(place: Place) -> None:
-    place.batcher.read_budget = lambda _num_tokens: -5
-    place.start(
-        lambda: (place.forward(place.targets[0], 1, 1), None)[1], lambda: (place.forward(place.targets[1], 9), None)[1]
-    )
-    place.batcher.step()
-    assert place.passes == [[(0, 1, 1), (1, MIN_PROMPT_TOKENS, 0)]]
 
 
 def test_a_prompt_of_the_draft_model_holds_nobody_up(place: Place) -> None:
@@ -234,23 +212,6 @@ def test_what_cannot_join_waits_until_the_rows_of_others_were_looked_at(place: P
     place.start(alone, answering)
     place.run()
     assert log == ["looked at 0", "alone", "told"]
-
-
-def test_an_error_of_what_was_called_is_told_to_who_called(place: Place) -> None:
-    told = list[str]()
-
-    def work() -> None:
-        def fail() -> None:
-            raise DecodeError("broken")
-
-        try:
-            place.batcher.call(fail)
-        except DecodeError as error:
-            told.append(error.message)
-
-    place.start(work, work)
-    place.run()
-    assert told == ["broken"] * 2
 
 
 def test_a_pass_that_fails_fails_for_those_alone_that_cannot_be_computed(place: Place) -> None:
@@ -314,22 +275,6 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
     assert (num_tokens, num_drafting) == (3 + 4, 1)
     assert tokens == pytest.approx(2 + 3, abs=0.01)
     assert place.batcher.composition(is_drafting=True) == SINGLE_ANSWER
-
-
-def test_joined_passes_of_the_target_are_told(place: Place) -> None:
-    told = list[int]()
-    place.batcher.on_pass = lambda num_tokens, _ms, _num_read: told.append(num_tokens)
-
-    def work(lane: int) -> Callable[[], None]:
-        def run() -> None:
-            place.forward(place.drafts[lane], 1, 1)
-            place.forward(place.targets[lane], 2, 1)
-
-        return run
-
-    place.start(work(0), work(1))
-    place.run()
-    assert told == [4]
 
 
 @dataclass(eq=False)
@@ -445,21 +390,4 @@ def test_what_was_read_of_a_prompt_that_fails_is_forgotten(place: Place) -> None
     place.failing.add(1)
     place.batcher.step()
     assert place.targets[1].num_past == 0
-    place.run()
-
-
-def test_answers_with_many_drafts_take_turns_if_a_pass_is_too_small(place: Place) -> None:
-    def answering(lane: int) -> Callable[[], None]:
-        def work() -> None:
-            for _ in range(8):
-                place.forward(place.targets[lane], 17, 17)
-
-        return work
-
-    place.start(*map(answering, range(4)))
-    for _ in range(4):
-        place.batcher.step()
-    served = [[lane for lane, _, _ in made] for made in place.passes]
-    assert all(len(made) == 3 for made in served)
-    assert [sum(lane in made for made in served) for lane in range(4)] == [3, 3, 3, 3]
     place.run()

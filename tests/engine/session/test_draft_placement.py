@@ -10,14 +10,15 @@ from typing import Any, cast
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.errors import DecodeError, ModelLoadError
+from engine.errors import ModelLoadError
 from engine.loading.devices import ALL_LAYERS
 from engine.loading.loading import LoadedModel, LoadOptions, open_model
-from engine.records import ChatRequest, Device, Finished, LoadRequest, Mode, SamplingParams
+from engine.records import Device, LoadRequest, Mode
 from engine.session import draft_placement
 from engine.session.draft_placement import DraftPlacement, step_ms
 from engine.session.session import Session
 from engine.storage.cost_store import CostStore
+from tests.engine.answers import answer
 
 BY_RULE = LoadOptions(512)
 N_LAYER = 4
@@ -92,23 +93,6 @@ def test_a_load_that_is_cancelled_at_a_kept_place_tries_no_other(
     assert machine.opened == [0]
 
 
-def test_what_was_found_can_be_asked_without_opening_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Machine(gpu_ms=2.0)
-    found = DraftPlacement(CostStore(tmp_path))
-    assert found.is_cpu_faster("draft.gguf", BY_RULE) is None
-    place(machine, tmp_path, monkeypatch)
-    found = DraftPlacement(CostStore(tmp_path))
-    assert found.is_cpu_faster("draft.gguf", BY_RULE) is True
-    assert found.is_cpu_faster("other.gguf", BY_RULE) is None
-
-
-def test_where_a_kept_place_has_no_memory_any_more_the_rule_holds(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place(Machine(gpu_ms=1.2, cpu_ms=0.3), tmp_path, monkeypatch)
-    assert place(Machine(main_memory=False), tmp_path, monkeypatch) == ALL_LAYERS
-
-
 @pytest.mark.parametrize(
     "machine",
     [
@@ -123,13 +107,6 @@ def test_where_memory_is_short_or_the_draft_large_the_rule_holds(
 ) -> None:
     assert place(machine, tmp_path, monkeypatch) == min(machine.room, ALL_LAYERS)
     assert machine.measured == machine.closed == []
-
-
-def test_other_layers_or_threads_are_another_measurement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    place(Machine(gpu_ms=1.2, cpu_ms=0.3), tmp_path, monkeypatch)
-    other = Machine(gpu_ms=1.2, cpu_ms=5.0)
-    assert place(other, tmp_path, monkeypatch, LoadOptions(512, threads=1)) == ALL_LAYERS
-    assert len(other.measured) == 2
 
 
 def test_a_failure_while_measuring_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -171,16 +148,7 @@ def test_a_session_keeps_the_faster_of_two_copies_and_drafts_with_it(monkeypatch
     ready = session.set_draft(str(builtin_draft()))
     assert ready.draft is not None
     assert closed == [True]
-    request = ChatRequest(
-        raw_prompt="one two three one two",
-        mode=Mode.DRAFT,
-        depth=3,
-        sampling=SamplingParams(temperature=0.0),
-        max_tokens=8,
-    )
-    last = list(session.generate(request))[-1]
-    assert isinstance(last, Finished)
-    assert last.stats.proposed > 0
+    assert answer(session, Mode.DRAFT, "one two three one two", depth=3).stats.proposed > 0
     session.close()
 
 
@@ -189,21 +157,6 @@ def test_a_step_of_a_real_draft_is_timed_and_its_cache_left_as_it_was() -> None:
     assert 0.0 < step_ms(draft) < 1000.0
     assert draft.sequence.num_past == 0
     draft.close()
-
-
-def test_a_step_that_fails_is_no_fast_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    draft = open_model(str(builtin_draft()), BY_RULE)
-
-    def fails(*_args: object) -> None:
-        raise DecodeError("No pass.")
-
-    for name in ("forward", "forward_candidates"):
-        monkeypatch.setattr(draft.sequence, name, fails)
-    try:
-        with pytest.raises(DecodeError, match="No pass"):
-            step_ms(draft)
-    finally:
-        draft.close()
 
 
 @dataclass

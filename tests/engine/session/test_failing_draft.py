@@ -12,12 +12,12 @@ from engine.interfaces import Candidates, TokenIds
 from engine.llama.context import LlamaContext
 from engine.pacing import measuring
 from engine.pacing.measuring import ForeignCpuLoad
-from engine.records import ChatRequest, Finished, FinishReason, LoadRequest, Mode, SamplingParams
+from engine.records import FinishReason, LoadRequest, Mode, SamplingParams
 from engine.sampling.top_k import Row
 from engine.session.session import Session
+from tests.engine.answers import answer
 from tests.shared_files import shared_model
 
-TOKENS = 60
 REASON = "llama.cpp could not compute a pass (code -3): no room."
 
 
@@ -41,16 +41,6 @@ def unmeasured() -> Iterator[Session]:
     session.close()
 
 
-def answer(session: Session, mode: Mode, depth: int | None, temperature: float = 0.0) -> Finished:
-    sampling = SamplingParams(temperature=temperature)
-    request = ChatRequest(
-        raw_prompt="Once upon a time", mode=mode, depth=depth, sampling=sampling, max_tokens=TOKENS, ignore_eos=True
-    )
-    *_, last = session.generate(request)
-    assert isinstance(last, Finished)
-    return last
-
-
 def failing_after(monkeypatch: pytest.MonkeyPatch, session: Session, num_passes: int) -> None:
     """Let the draft model's passes fail after this number."""
     assert session._draft is not None
@@ -71,9 +61,9 @@ def failing_after(monkeypatch: pytest.MonkeyPatch, session: Session, num_passes:
 def test_the_answer_goes_on_and_is_the_plain_one(
     pair: Session, monkeypatch: pytest.MonkeyPatch, mode: Mode, depth: int | None, num_passes: int
 ) -> None:
-    plain = answer(pair, Mode.OFF, 0)
+    plain = answer(pair)
     failing_after(monkeypatch, pair, num_passes)
-    found = answer(pair, mode, depth)
+    found = answer(pair, mode, depth=depth)
     assert found.token_ids == plain.token_ids
     assert found.reason is FinishReason.LENGTH
     told = [decision for decision in found.stats.decisions if "draft left out" in decision]
@@ -81,7 +71,7 @@ def test_the_answer_goes_on_and_is_the_plain_one(
         assert len(told) == 1
     assert all(REASON in decision for decision in told)
     monkeypatch.undo()
-    assert answer(pair, Mode.DRAFT, 3).stats.accepted > 0, "the next answer tries it again"
+    assert answer(pair, Mode.DRAFT, depth=3).stats.accepted > 0, "the next answer tries it again"
 
 
 @pytest.mark.parametrize("num_passes", [0, 2, 5, 8])
@@ -98,8 +88,8 @@ def test_what_was_drawn_by_then_is_proposed(
         return row
 
     monkeypatch.setattr(DraftModelDrafter, "_pass", counted)
-    found = answer(pair, mode, depth, temperature=0.8)
-    assert len(found.token_ids) == TOKENS
+    found = answer(pair, mode, depth=depth, sampling=SamplingParams(temperature=0.8))
+    assert len(found.token_ids) == 64
     if mode is Mode.DRAFT and depth is not None and num_passes > 0:
         assert found.stats.proposed == rows[0] > 0  # each row gave one token
     if depth is not None:
@@ -110,6 +100,6 @@ def test_what_was_drawn_by_then_is_proposed(
 def test_a_failing_measurement_of_a_draft_ends_no_answer(
     unmeasured: Session, monkeypatch: pytest.MonkeyPatch, num_passes: int
 ) -> None:
-    plain = answer(unmeasured, Mode.OFF, 0)
+    plain = answer(unmeasured)
     failing_after(monkeypatch, unmeasured, num_passes)
-    assert answer(unmeasured, Mode.AUTO, None).token_ids == plain.token_ids
+    assert answer(unmeasured, Mode.AUTO).token_ids == plain.token_ids

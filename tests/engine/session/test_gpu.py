@@ -19,11 +19,12 @@ from engine.llama.devices import find_gpus
 from engine.llama.gpu_verdict import GpuVerdict
 from engine.loading.loading import LoadOptions, open_model
 from engine.prompt.chat_prompt import PromptBuilder
-from engine.records import NO_DEVICE, ChatRequest, EngineReady, Finished, LoadRequest, Message, Mode, Placement
+from engine.records import NO_DEVICE, ChatRequest, EngineReady, LoadRequest, Message, Mode, Placement
 from engine.records import SamplingParams as Sampling
 from engine.sandbox import machine_check
 from engine.sandbox.machine_check import file_inspector
 from engine.session.session import Session
+from tests.engine.answers import end_of
 
 PROMPT = "Repeat: red, green, blue, red, green, blue."
 NEAR_TIE = 0.5  # logits: likely tokens differ by several units; rounding is a tenth of this
@@ -71,8 +72,7 @@ def test_the_pair_lies_there_and_a_tail_can_be_taken_back(opened: tuple[Session,
 
 def test_a_chat_is_answered(opened: tuple[Session, EngineReady]) -> None:
     question = ChatRequest(messages=(Message("user", "Say: blue."),), sampling=Sampling(temperature=0.0), max_tokens=4)
-    end = [event for event in opened[0].generate(question) if isinstance(event, Finished)]
-    assert end[0].stats.tokens > 0
+    assert end_of(opened[0], question).stats.tokens > 0
 
 
 @pytest.mark.parametrize("mode", [mode for mode in Mode if mode is not Mode.HEAD])
@@ -80,13 +80,13 @@ def test_every_mode_writes_what_the_processor_would(opened: tuple[Session, Engin
     question = ChatRequest(
         messages=(Message("user", PROMPT),), mode=mode, depth=3, sampling=Sampling(temperature=0.0), max_tokens=12
     )
-    ends = [event for event in opened[0].generate(question) if isinstance(event, Finished)]
-    ids = ends[0].token_ids
+    end = end_of(opened[0], question)
+    ids = end.token_ids
     assert ids
     for step, (row, token_id) in enumerate(zip(rows_of_processor(question, ids), ids, strict=True)):
         assert row.max() - row[token_id] < NEAR_TIE, f"token {step} of {mode}"
     if mode is Mode.DRAFT:
-        assert ends[0].stats.proposed > 0
+        assert end.stats.proposed > 0
 
 
 def rows_of_processor(question: ChatRequest, ids: tuple[int, ...]) -> list[np.ndarray]:

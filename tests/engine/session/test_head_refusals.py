@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from engine.errors import (
-    ContextError,
     DecodeError,
     DraftRefusedError,
     EngineError,
@@ -23,12 +22,13 @@ from engine.llama import hidden_rows
 from engine.llama.head_context import HeadContext
 from engine.loading.loading import LoadOptions
 from engine.records import LoadRequest, Mode, Source
-from engine.sandbox.probe import HEADS_FILE, probe, probe_head
+from engine.sandbox.probe import probe, probe_head
 from engine.session import head_choice
 from engine.session.session import Session
+from tests.engine.answers import answer
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp, stripped, tiny_hy_v3
-from tests.engine.heads.head_sessions import answer, load, longer
+from tests.engine.heads.head_sessions import load, longer
 from tests.engine.hybrid_factory import tiny_qwen35
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")
@@ -61,17 +61,6 @@ def test_a_head_of_another_model_is_refused(tmp_path: Path) -> None:
     assert "states of 128 numbers, and the target's have 64" in _reason_by_headers(tmp_path, tiny_qwen35(), wider)
 
 
-def test_half_a_heads_file_is_refused(tmp_path: Path) -> None:
-    target, head = longer(tiny_llama).write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
-    head.write_bytes(head.read_bytes()[:-1000])
-    session = Session(inspect_head=partial(probe_head, cache_dir=tmp_path / "cache"))
-    ready = session.load(LoadRequest(str(target), str(head), n_ctx=512))
-    assert ready.draft is None
-    assert "head.gguf" in ready.unavailable[Mode.DRAFT]
-    assert len(answer(session, Mode.AUTO).token_ids) == 64
-    session.close()
-
-
 def _reason_by_headers(folder: Path, target: GgufFile, head: GgufFile) -> str:
     files = [read_header(one.write(folder / f"{i}.gguf")) for i, one in enumerate((target, head))]
     with pytest.raises(DraftRefusedError) as raised:
@@ -86,11 +75,6 @@ def test_a_target_whose_heads_were_left_out_says_so(tmp_path: Path) -> None:
     assert reason.startswith("target.gguf says that it has next-token layers (MTP), but they are not in the file")
     assert f"without drafting: {reason}" in answer(session, Mode.HEAD).stats.decisions
     session.close()
-
-
-def test_where_llama_cpp_refuses_such_a_file_the_reason_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(ModelLoadError, match=r"not found\. target\.gguf says that it has next-token layers"):
-        load(tmp_path, stripped(qwen35_with_mtp()))
 
 
 def test_a_head_without_its_target_is_no_model(tmp_path: Path) -> None:
@@ -110,18 +94,6 @@ def test_a_head_that_crashes_llama_cpp_leaves_the_target_plain(tmp_path: Path) -
     assert "crashed when it opened three.gguf" in ready.unavailable[Mode.HEAD]
     assert len(answer(session, Mode.AUTO).token_ids) == 64
     session.close()
-
-
-def test_good_verdicts_on_heads_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    target = longer(tiny_llama).write(tmp_path / "target.gguf")
-    head = eagle3_for().write(tmp_path / "head.gguf")
-    inspect = partial(probe_head, cache_dir=tmp_path / "cache")
-    inspect(target, head, lambda: False)
-    assert (tmp_path / "cache" / HEADS_FILE).is_file()
-    monkeypatch.setattr("engine.sandbox.probe.ask_child", lambda *_: pytest.fail("asked again"))
-    inspect(target, head, lambda: False)
-    with pytest.raises(pytest.fail.Exception):
-        inspect(target, None, lambda: False)
 
 
 def test_without_the_functions_of_llama_cpp_the_method_is_left_out(
@@ -156,17 +128,6 @@ def test_heads_that_do_not_fit_are_left_out(tmp_path: Path, monkeypatch: pytest.
     assert (ready.own_head, ready.unavailable[Mode.HEAD]) == (None, "It needs about 9 GB; 1 GB are free.")
     assert ready.has_heads
     assert len(answer(session, Mode.AUTO).token_ids) == 64
-    session.close()
-
-
-def test_heads_that_cannot_be_opened_leave_the_target_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_room(*_: object) -> LoadedHead:
-        raise ContextError("There is no memory for it.")
-
-    monkeypatch.setattr(head_choice, "open_own_heads", no_room)
-    session, ready = load(tmp_path, qwen35_with_mtp())
-    assert (ready.own_head, ready.unavailable[Mode.HEAD]) == (None, "There is no memory for it.")
-    assert len(answer(session, Mode.HEAD).token_ids) == 64
     session.close()
 
 

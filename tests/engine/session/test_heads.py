@@ -19,12 +19,13 @@ from engine.records import (
     Source,
 )
 from engine.session.session import Session
+from tests.engine.answers import GREEDY, PROMPT, answer
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.heads.head_factory import (
     eagle3_for,
     markov_qwen35,
 )
-from tests.engine.heads.head_sessions import GREEDY, KINDS, PROMPT, agrees, answer, load
+from tests.engine.heads.head_sessions import KINDS, agrees, load
 from tests.engine.heads.markov_chain import chain_of, check_acceptance, check_distribution
 
 WITH_HEAD = (Mode.HEAD, Mode.AUTO)

@@ -14,7 +14,6 @@ from app.core.paths import builtin_draft
 from engine.records import (
     CacheType,
     ChatRequest,
-    Finished,
     FinishReason,
     LoadRequest,
     Message,
@@ -23,6 +22,7 @@ from engine.records import (
     Source,
 )
 from engine.session.session import Session
+from tests.engine.answers import GREEDY, answer, asked, end_of
 from tests.long_form import rounds
 from tests.shared_files import shared_model
 
@@ -46,13 +46,6 @@ def fixture_pair(request: pytest.FixtureRequest) -> Iterator[Session]:
     session.close()
 
 
-def answer(session: Session, mode: Mode, prompt: str, sampling: SamplingParams, **more: object) -> Finished:
-    request = ChatRequest(raw_prompt=prompt, mode=mode, sampling=sampling, **more)  # type: ignore[arg-type]
-    *_, last = session.generate(request)
-    assert isinstance(last, Finished)
-    return last
-
-
 def test_the_draft_is_taken_and_its_share_reported(pair: Session) -> None:
     ready = pair.ready()
     assert not {Mode.DRAFT, Mode.AUTO} & set(ready.unavailable)
@@ -66,9 +59,8 @@ def test_the_draft_is_taken_and_its_share_reported(pair: Session) -> None:
 def test_a_greedy_answer_is_the_plain_one(pair: Session, mode: Mode) -> None:
     accepted = 0
     for prompt in PROMPTS:
-        greedy = SamplingParams(temperature=0.0)
-        plain = answer(pair, Mode.OFF, prompt, greedy, max_tokens=60)
-        drafted = answer(pair, mode, prompt, greedy, max_tokens=60, depth=3)
+        plain = answer(pair, Mode.OFF, prompt)
+        drafted = answer(pair, mode, prompt, depth=3)
         assert drafted.token_ids == plain.token_ids
         accepted += drafted.stats.provenance.get(Source.DRAFT, 0)
     assert accepted > (10 if mode is Mode.DRAFT else 0)
@@ -82,7 +74,7 @@ def test_drawn_tokens_are_distributed_as_plain_ones(pair: Session, temperature: 
     for mode, places in counts.items():
         for seed in range(number):
             sampling = SamplingParams(temperature, 12, 0.95, 0.02, seed=seed + (0 if mode is Mode.OFF else number))
-            ended = answer(pair, mode, "Once upon a time", sampling, max_tokens=4, depth=3, ignore_eos=True)
+            ended = answer(pair, mode, "Once upon a time", sampling=sampling, max_tokens=4, depth=3)
             accepted += ended.stats.accepted
             for place, counter in enumerate(places):
                 counter[ended.token_ids[place + 1]] += 1
@@ -98,12 +90,9 @@ def test_drawn_tokens_are_distributed_as_plain_ones(pair: Session, temperature: 
 
 def test_a_conversation_goes_on_from_what_the_draft_has_read(pair: Session) -> None:
     messages = (Message("user", "Tell me of a dog."),)
-    greedy = SamplingParams(temperature=0.0)
     for _ in range(3):
-        request = ChatRequest(messages, Mode.DRAFT, depth=3, sampling=greedy, max_tokens=20)
-        *_, last = pair.generate(request)
-        assert isinstance(last, Finished)
-        assert last.stats.proposed > 0
+        request = ChatRequest(messages, Mode.DRAFT, depth=3, sampling=GREEDY, max_tokens=20)
+        assert end_of(pair, request).stats.proposed > 0
         messages = (*messages, Message("assistant", "It ran."), Message("user", "And then?"))
 
 
@@ -113,7 +102,6 @@ def test_two_conversations_in_turn_one_edited_and_one_stopped(tmp_path: Path) ->
     session = Session(state_folder=tmp_path)
     session.states.set_limit(1 << 28)
     session.load(LoadRequest(shared_model(target), shared_model(draft), threads=1))
-    greedy = SamplingParams(temperature=0.0)
     long = "Once upon a time, there was a little girl. " * 6
     accepted = 0
     for number, text in (
@@ -125,15 +113,13 @@ def test_two_conversations_in_turn_one_edited_and_one_stopped(tmp_path: Path) ->
     ):
         ids = {}
         for mode in (Mode.DRAFT, Mode.OFF):
-            ended = answer(session, mode, text, greedy, max_tokens=24, depth=3, conversation_id=number)
+            ended = answer(session, mode, text, max_tokens=24, depth=3, conversation_id=number)
             ids[mode] = ended.token_ids
             accepted += ended.stats.provenance.get(Source.DRAFT, 0)
         assert ids[Mode.DRAFT] == ids[Mode.OFF], (number, text)
         stops = iter([False] * 4 + [True] * 100)
-        request = ChatRequest(raw_prompt=text, mode=Mode.DRAFT, depth=3, sampling=greedy, conversation_id=number)
-        *_, last = session.generate(request, lambda: next(stops))  # noqa: B023
-        assert isinstance(last, Finished)
-        assert last.reason is FinishReason.CANCELLED
+        request = asked(Mode.DRAFT, text, depth=3, conversation_id=number)
+        assert end_of(session, request, lambda: next(stops)).reason is FinishReason.CANCELLED  # noqa: B023
     assert accepted > 20
     session.close()
 
@@ -143,7 +129,7 @@ def test_a_full_context_ends_the_answer(name: str) -> None:
     target, draft, _ = PAIRS[name]
     session = Session()
     session.load(LoadRequest(shared_model(target), shared_model(draft), n_ctx=64, threads=1))
-    ended = answer(session, Mode.DRAFT, "Once upon a time", SamplingParams(0.0), depth=4, ignore_eos=True)
+    ended = answer(session, Mode.DRAFT, depth=4, max_tokens=None)
     session.close()
     assert ended.reason is FinishReason.CONTEXT
     assert ended.stats.context_used >= 60
@@ -155,10 +141,9 @@ def test_a_draft_with_a_state_or_a_small_cache_reads_on(cache: CacheType) -> Non
     draft = shared_model("tiny-rwkv7-834K-f32.gguf") if cache is CacheType.F16 else str(builtin_draft())
     session = Session()
     session.load(LoadRequest(shared_model(PAIRS["written"][0]), draft, threads=1, draft_cache_type=cache))
-    greedy = SamplingParams(temperature=0.0)
     for prompt in PROMPTS[:3]:
-        plain = answer(session, Mode.OFF, prompt, greedy, max_tokens=40)
-        drafted = answer(session, Mode.DRAFT, prompt, greedy, max_tokens=40, depth=3)
+        plain = answer(session, Mode.OFF, prompt)
+        drafted = answer(session, Mode.DRAFT, prompt, depth=3)
         assert drafted.token_ids == plain.token_ids
         assert drafted.stats.proposed > 20
         assert not any("left out" in line for line in drafted.stats.decisions)

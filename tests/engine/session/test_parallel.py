@@ -28,16 +28,16 @@ from engine.records import (
     SamplingParams,
     TextChunk,
 )
-from engine.requests import ForgetState, OnEvent, RunJob, next_request_id
+from engine.requests import OnEvent, RunJob, next_request_id
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
+from tests.engine.answers import GREEDY, end_of
 from tests.engine.gguf_factory import tiny_windowed
 from tests.long_form import rounds
 from tests.shared_files import shared_model
 
 TARGET, DRAFT = "babyllama-tok105-f16.gguf", "babyllamaB-tok105-f16.gguf"
 PROMPTS = ("Once upon a time there was a little girl", "The dog", "Tom and Lily went to the park. Tom said", "A")
-GREEDY = SamplingParams(temperature=0.0)
 WAIT_S = 60.0
 NEAR_TIE = 0.05  # logit difference
 
@@ -59,27 +59,15 @@ class Asker:
     """An engine with several parallel requests; each gets only its own events."""
 
     def __init__(
-        self,
-        parallel: int,
-        *,
-        draft: str | None = None,
-        n_ctx: int = 512,
-        target: str = TARGET,
-        shared_context: bool = False,
+        self, parallel: int, *, target: str = TARGET, draft: str | None = None, n_ctx: int = 512, **options: object
     ) -> None:
+        """``options``: those of `LoadRequest`."""
         self.sessions = list[Session]()
         self.worker = EngineWorker(lambda _event: None, self._make)
         self.worker.start()
         ready: queue.Queue[Event] = queue.Queue()
-        path = target if target.startswith("/") else shared_model(target)
-        request = LoadRequest(
-            path,
-            draft and (draft if draft.startswith("/") else shared_model(draft)),
-            n_ctx,
-            threads=1,
-            parallel=parallel,
-        )
-        request = replace(request, shared_context=shared_context)
+        paths = [path if path is None or path.startswith("/") else shared_model(path) for path in (target, draft)]
+        request = LoadRequest(*paths, n_ctx, threads=1, parallel=parallel, **options)  # type: ignore[arg-type]
         self.worker.submit(replace(request, request_id=next_request_id()), ready.put)
         while not isinstance(event := ready.get(timeout=WAIT_S), EngineReady):
             assert not isinstance(event, EngineFailed), event
@@ -157,29 +145,6 @@ def test_greedy_answers_are_those_that_each_would_be_alone(side_by_side: Asker, 
     assert_alike(asked, heard, alone([replace(one, mode=Mode.OFF, depth=None) for one in asked]))
     assert all(one.finished.stats.joined_passes for one in heard)
     assert all("made together" in " ".join(one.finished.stats.decisions) for one in heard)
-
-
-def test_drafts_are_accepted_beside_others(side_by_side: Asker) -> None:
-    heard = side_by_side.ask([question(text, mode=Mode.DRAFT, depth=3) for text in PROMPTS])
-    for one in heard:
-        assert one.finished.stats.accepted > 0.5 * one.finished.stats.proposed > 0
-
-
-def test_more_than_there_are_lanes_wait_for_one(side_by_side: Asker) -> None:
-    asked = [question(f"{text} {i}", max_tokens=8 + i) for i in range(3) for text in PROMPTS]
-    running, most = set[int](), 0
-
-    def count(event: Event) -> None:
-        nonlocal most
-        if isinstance(event, TextChunk):
-            running.add(event.request_id)
-        if isinstance(event, Finished):
-            running.discard(event.request_id)
-        most = max(most, len(running))
-
-    heard = side_by_side.ask(asked, count)
-    assert [one.finished.stats.tokens for one in heard] == [one.max_tokens for one in asked]
-    assert 2 <= most <= 4
 
 
 def test_the_output_beside_others_has_the_targets_distribution() -> None:
@@ -312,9 +277,7 @@ def test_a_job_that_shares_runs_beside_answers_and_another_does_not(side_by_side
     class Asking:
         def run(self, session: Session, should_stop: object, on_event: object, between_steps: object) -> list[int]:
             number = len(side_by_side.sessions[0].batcher)
-            event = list(session.generate(question("A", max_tokens=5)))[-1]
-            assert isinstance(event, Finished)
-            return [number, event.stats.joined_passes]
+            return [number, end_of(session, question("A", max_tokens=5)).stats.joined_passes]
 
     answer = question(PROMPTS[0], max_tokens=100)
     ends: queue.Queue[Event] = queue.Queue()
@@ -329,39 +292,6 @@ def test_a_job_that_shares_runs_beside_answers_and_another_does_not(side_by_side
         (value,) = values
         assert value[0] == (2 if shares else 0)
         assert bool(value[1]) is shares
-
-
-def test_orders_are_carried_out_while_answers_are_made(side_by_side: Asker) -> None:
-    def forget(event: Event) -> None:
-        if isinstance(event, TextChunk):
-            side_by_side.worker.submit(ForgetState(7))
-
-    heard = side_by_side.ask([question(text, conversation_id=i + 1) for i, text in enumerate(PROMPTS)], forget)
-    assert all(one.finished.reason is FinishReason.LENGTH for one in heard)
-
-
-def test_a_pass_in_which_nobody_else_had_a_token_is_its_own(side_by_side: Asker) -> None:
-    def arrive(event: Event) -> None:
-        if isinstance(event, TextChunk):
-            side_by_side.worker.submit(ForgetState(7))  # processed between two passes
-
-    (heard,) = side_by_side.ask([question(PROMPTS[0], max_tokens=60)], arrive)
-    assert heard.finished.stats.joined_passes == 0
-    assert "made together" not in " ".join(heard.finished.stats.decisions)
-
-
-def test_closing_ends_all_of_them() -> None:
-    asker = Asker(4)
-    ends: queue.Queue[Event] = queue.Queue()
-    for text in PROMPTS:
-        asker.worker.submit(question(text, max_tokens=400), ends.put)
-    while not isinstance(ends.get(timeout=WAIT_S), TextChunk):
-        pass
-    asker.close()
-    found = list[Event]()
-    while not ends.empty():
-        found.append(ends.get())
-    assert sum(isinstance(event, Finished) for event in found) >= 1
 
 
 def test_answers_that_share_a_cache_wait_for_room_and_none_is_lost() -> None:
@@ -382,10 +312,9 @@ def test_one_that_fills_the_shared_cache_alone_ends_as_it_would_by_itself() -> N
     asker.close()
 
 
-def test_a_memory_that_is_a_state_answers_one_at_a_time_and_says_so() -> None:
+def test_a_memory_that_is_a_state_answers_one_at_a_time() -> None:
     asker = Asker(4, target="tiny-rwkv7-834K-f32.gguf", n_ctx=256)
     assert asker.ready.target.parallel == 1
-    assert "answers one at a time" in asker.ready.target.parallel_reason
     heard = asker.ask([question(text, max_tokens=5) for text in PROMPTS])
     assert all(one.finished.stats.joined_passes == 0 for one in heard)
     asker.close()

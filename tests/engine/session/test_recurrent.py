@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,16 +14,16 @@ from engine.fit.cache_size import MAX_SNAPSHOTS, UNKNOWN_SNAPSHOTS
 from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.loading.loading import LoadedModel, LoadOptions, num_snapshots, open_model
-from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams, Source
+from engine.records import LoadRequest, Mode, Source
 from engine.sequence import CachedSequence
 from engine.session.session import Session
+from tests.engine.answers import answer
 from tests.engine.gguf_factory import GgufFile
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
 from tests.long_form import rounds
 from tests.shared_files import shared_model
 
 SPECULATING = [mode for mode in Mode if mode not in (Mode.OFF, Mode.HEAD)]  # neither model has a head
-GREEDY = SamplingParams(temperature=0.0)
 MAKERS: dict[str, Callable[..., GgufFile]] = {"lfm2": tiny_lfm2, "qwen35": tiny_qwen35}
 
 
@@ -39,30 +38,16 @@ def without_snapshots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.loading.loading.num_snapshots", lambda _model: 0)
 
 
-@dataclass(frozen=True)
-class Answers:
-    """Greedy answers of one session."""
-
-    session: Session
-
-    def ids(self, mode: Mode, prompt: str, *, depth: int | None = None, max_tokens: int = 96) -> Finished:
-        request = ChatRequest(
-            raw_prompt=prompt, mode=mode, depth=depth, sampling=GREEDY, max_tokens=max_tokens, ignore_eos=True
-        )
-        (end,) = [event for event in self.session.generate(request) if isinstance(event, Finished)]
-        return end
-
-
 @pytest.fixture(params=["snapshots", "replay"])
 def pair(
     request: pytest.FixtureRequest, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[Answers, bool]]:
-    """Answers of a hybrid pair, and whether its memory has snapshots."""
+) -> Iterator[tuple[Session, bool]]:
+    """A session of a hybrid pair, and whether its memory has snapshots."""
     if request.param == "replay":
         without_snapshots(monkeypatch)
     session = Session()
     session.load(LoadRequest(str(files[0]), str(files[1]), n_ctx=1024))
-    yield Answers(session), request.param == "snapshots"
+    yield session, request.param == "snapshots"
     session.close()
 
 
@@ -115,15 +100,15 @@ def test_a_size_that_is_no_number_counts_as_unknown(text: str) -> None:
     assert num_snapshots(Header()) == UNKNOWN_SNAPSHOTS  # type: ignore[arg-type]
 
 
-def test_every_mode_and_depth_gives_the_plain_tokens(pair: tuple[Answers, bool]) -> None:
-    answers, keeps_snapshots = pair
+def test_every_mode_and_depth_gives_the_plain_tokens(pair: tuple[Session, bool]) -> None:
+    session, keeps_snapshots = pair
     rejected, replayed, length = 0, 0, rounds(64, 96)
     for prompt in ("abababab", "Once upon a time"):
-        plain = answers.ids(Mode.OFF, prompt, max_tokens=length).token_ids
+        plain = answer(session, Mode.OFF, prompt, max_tokens=length).token_ids
         assert len(plain) == length
         for mode in SPECULATING:
             for depth in (None, 1, 3, 24):
-                end = answers.ids(mode, prompt, depth=depth, max_tokens=length)
+                end = answer(session, mode, prompt, depth=depth, max_tokens=length)
                 assert end.token_ids == plain, (mode, depth, prompt)
                 rejected += end.stats.rolled_back
                 replayed += end.stats.replayed
@@ -131,26 +116,26 @@ def test_every_mode_and_depth_gives_the_plain_tokens(pair: tuple[Answers, bool])
     assert replayed > (0 if keeps_snapshots else 200)
 
 
-def test_a_draft_that_is_recurrent_is_taken_back(pair: tuple[Answers, bool]) -> None:
-    stats = pair[0].ids(Mode.DRAFT, "Once upon a time", depth=4, max_tokens=160).stats
+def test_a_draft_that_is_recurrent_is_taken_back(pair: tuple[Session, bool]) -> None:
+    stats = answer(pair[0], Mode.DRAFT, "Once upon a time", depth=4, max_tokens=160).stats
     assert stats.provenance[Source.DRAFT] > 15
     assert stats.rolled_back > 30
 
 
-def test_turns_that_continue_and_turns_that_were_edited(pair: tuple[Answers, bool]) -> None:
-    answers, _ = pair
+def test_turns_that_continue_and_turns_that_were_edited(pair: tuple[Session, bool]) -> None:
+    session, _ = pair
     prompts = ("a b a b", "a b a b ab ba", "a b a b ab bb", "a a", "a b a b ab ba")
-    expected = [answers.ids(Mode.OFF, prompt, max_tokens=40).token_ids for prompt in prompts]
+    expected = [answer(session, Mode.OFF, prompt, max_tokens=40).token_ids for prompt in prompts]
     for depth in (1, 20):
         for prompt, ids in zip(prompts, expected, strict=True):
-            assert answers.ids(Mode.NGRAM, prompt, depth=depth, max_tokens=40).token_ids == ids
-            assert answers.ids(Mode.DRAFT, prompt, depth=depth, max_tokens=40).token_ids == ids
+            for mode in (Mode.NGRAM, Mode.DRAFT):
+                assert answer(session, mode, prompt, depth=depth, max_tokens=40).token_ids == ids
 
 
 def test_snapshots_decode_nothing_again(files: tuple[Path, Path]) -> None:
     session = Session()
     session.load(LoadRequest(str(files[0]), str(files[1]), n_ctx=1024))
-    stats = Answers(session).ids(Mode.DRAFT, "Once upon a time", depth=7).stats
+    stats = answer(session, Mode.DRAFT, "Once upon a time", depth=7, max_tokens=96).stats
     assert stats.rolled_back > 50
     assert stats.replayed == 0
     session.close()
@@ -161,12 +146,11 @@ def test_a_purely_recurrent_model_gives_its_plain_tokens_in_every_mode() -> None
     session = Session()
     ready = session.load(LoadRequest(model, model, n_ctx=1024))
     assert ready.unavailable.keys() == {Mode.HEAD}
-    answers = Answers(session)
     for prompt in ("the cat and the dog and the", "x"):
-        plain = answers.ids(Mode.OFF, prompt, max_tokens=80).token_ids
+        plain = answer(session, Mode.OFF, prompt, max_tokens=80).token_ids
         for mode in SPECULATING:
             for depth in (None, 1, 3, 16):
-                assert answers.ids(mode, prompt, depth=depth, max_tokens=80).token_ids == plain, (mode, depth)
+                assert answer(session, mode, prompt, depth=depth, max_tokens=80).token_ids == plain, (mode, depth)
     session.close()
 
 

@@ -9,15 +9,16 @@ from pathlib import Path
 import pytest
 
 from app.core.paths import builtin_target
-from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, RunStats, SamplingParams, Source
+from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams, Source
 from engine.session.session import Session
+from tests.engine.answers import GREEDY, end_of
 
 LONG_S = 60.0
 REQUEST = ChatRequest(
     messages=(Message("user", "Write a short story about a fox."),),
     mode=Mode.SUFFIX,
     depth=3,
-    sampling=SamplingParams(temperature=0.0),
+    sampling=GREEDY,
     max_tokens=60,
     use_past=True,
 )
@@ -43,10 +44,8 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 def from_text(session: Session, request: ChatRequest = REQUEST) -> int:
-    events = list(session.generate(request))
+    stats = end_of(session, request).stats
     rest(session)
-    stats = next(event.stats for event in events if isinstance(event, Finished))
-    assert isinstance(stats, RunStats)
     return stats.provenance.get(Source.NGRAM, 0)
 
 
@@ -70,9 +69,9 @@ def test_a_seed_repeats_an_answer_whatever_was_said_before(session: Session) -> 
     seeded = replace(REQUEST, sampling=SamplingParams(temperature=0.8, seed=5))
 
     def answered() -> Finished:
-        found = [event for event in session.generate(seeded) if isinstance(event, Finished)]
+        end = end_of(session, seeded)
         rest(session)
-        return found[0]
+        return end
 
     answers = [answered() for _ in range(3)]
     assert len({one.token_ids for one in answers}) == 1

@@ -8,29 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.errors import DecodeError, PictureError, PromptError, PromptTooLongError, TemplateError
-from engine.picture import Picture
+from engine.errors import DecodeError, PictureError, PromptError, TemplateError
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, PrefillProgress, SamplingParams
 from engine.session.session import Session
+from tests.engine.answers import GREEDY, end_of
 from tests.engine.gguf_factory import GgufFile, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp, tiny_hy_v3
 from tests.engine.heads.head_sessions import KINDS, longer
 from tests.engine.hybrid_factory import tiny_lfm2, tiny_qwen35
-from tests.engine.vision_factory import FAMILIES, picture, side_file, text_model, write_pair
+from tests.engine.vision_factory import FAMILIES, asked, picture, side_file, text_model, write_pair
 
 ONE, TWO = picture(0), picture(1, 60, 100)
-GREEDY = SamplingParams(temperature=0.0)
-
-
-def asked(*parts: str | Picture) -> Message:
-    """A question of texts and pictures."""
-    words, pictures = "", list[tuple[int, Picture]]()
-    for part in parts:
-        if isinstance(part, Picture):
-            pictures.append((len(words), part))
-        else:
-            words += part
-    return Message("user", words, pictures=tuple(pictures))
 
 
 class Asked:
@@ -41,12 +29,8 @@ class Asked:
 
     def answer(self, *messages: Message, mode: Mode = Mode.OFF, **fields: object) -> Finished:
         """The end of an answer."""
-        depth = None if mode is Mode.OFF else 4
-        request = ChatRequest(messages, mode, depth, GREEDY, max_tokens=24, ignore_eos=True)
-        request = ChatRequest(**{**{name: getattr(request, name) for name in request.__slots__}, **fields})
-        events = list(self.session.generate(request))
-        assert isinstance(events[-1], Finished)
-        return events[-1]
+        usual = {"depth": None if mode is Mode.OFF else 4, "sampling": GREEDY, "max_tokens": 24, "ignore_eos": True}
+        return end_of(self.session, ChatRequest(messages, mode, **(usual | fields)))  # type: ignore[arg-type]
 
     def ids(self, *messages: Message, mode: Mode = Mode.OFF, **fields: object) -> tuple[int, ...]:
         """The tokens of an answer."""
@@ -81,7 +65,6 @@ def test_greedy_answers_are_the_same_in_every_mode(seeing: Asked, mode: Mode) ->
 
 
 def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
-    """At a temperature: embeddings count as positions."""
     message, sampling = asked("ab ", ONE, " ab ab ", TWO, "c"), SamplingParams(temperature=0.8, seed=7)
     plain = seeing.ids(message, sampling=sampling)
     for mode in (Mode.SUFFIX, Mode.DRAFT, Mode.AUTO):
@@ -89,16 +72,7 @@ def test_a_seed_gives_one_answer_in_every_mode(seeing: Asked) -> None:
     assert seeing.answer(message, mode=Mode.DRAFT, sampling=SamplingParams(temperature=0.8)).stats.tokens == 24
 
 
-def test_a_draft_proposes_behind_a_picture(seeing: Asked) -> None:
-    """Some tokens may be accepted; with the target as its own draft nearly all."""
-    finished = seeing.answer(asked("ab ", ONE, " ab"), mode=Mode.DRAFT)
-    assert finished.stats.proposed > 0
-    assert finished.stats.decisions is not None
-    assert not any("left out" in one for one in finished.stats.decisions)
-
-
 def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Asked) -> None:
-    """Embeddings count as tokens of the prompt."""
     encoder = seeing.session._vision._encoder
     assert encoder is not None
     question = asked("abc ", picture(40), " ab?")
@@ -110,16 +84,7 @@ def test_a_second_turn_encodes_nothing_and_decodes_only_what_is_new(seeing: Aske
     assert second.stats.prompt_cached_tokens >= places
 
 
-def test_a_session_counts_pictures_of_a_size(seeing: Asked) -> None:
-    """Sizes that the encoder rejects count as none."""
-    ids = seeing.session.prompt_ids(ChatRequest((asked("a", ONE, "b"),)))
-    places = sum(one < 0 for one in ids)
-    assert places <= (seeing.session.count_tokens((ONE.width, ONE.height)) or 0) < len(ids)
-    assert seeing.session.count_tokens("ab") == 2
-
-
 def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
-    """Each answer equals that of an empty cache."""
     versions = [
         (asked("abc ", ONE, " one"),),
         (asked("abc ", ONE, " two"),),
@@ -139,7 +104,6 @@ def test_edits_before_behind_and_of_the_picture(seeing: Asked) -> None:
 
 
 def test_progress_counts_the_places_and_a_stop_comes_between_chunks(seeing: Asked) -> None:
-    """The part that was read stays."""
     seeing.session._loaded().sequence.clear()
     seen = list[int]()
     request = ChatRequest((asked("ab " * 60, ONE, TWO, " ab"),), sampling=GREEDY, max_tokens=4)
@@ -149,20 +113,6 @@ def test_progress_counts_the_places_and_a_stop_comes_between_chunks(seeing: Aske
     assert len(seen) == 2
     assert seeing.session._loaded().sequence.num_past == seen[-1]
     assert seeing.ids(*request.messages) == seeing.ids(*request.messages)
-
-
-def test_kept_states_of_two_conversations(seeing: Asked) -> None:
-    """Returning to a conversation with a picture restores its state from memory."""
-    seeing.session.states.set_limit(1 << 30)
-    try:
-        one = asked("abc ", ONE, " def and more of it")
-        expected = seeing.answer(one, conversation_id=1)
-        seeing.answer(asked("something else that is long enough to be another chat"), conversation_id=2)
-        again = seeing.answer(one, Message("assistant", "ab"), Message("user", "?"), conversation_id=1)
-        assert again.stats.restored_tokens > 15
-        assert seeing.ids(one, conversation_id=1) == expected.token_ids
-    finally:
-        seeing.session.states.set_limit(0)
 
 
 def test_penalties_over_pictures_are_of_tokens_only(seeing: Asked) -> None:
@@ -184,25 +134,12 @@ def test_a_template_that_writes_no_words_of_its_own_place_is_told(tmp_path: Path
 
 
 def test_a_model_without_a_side_file_refuses_pictures_in_one_sentence(tmp_path: Path) -> None:
-    """It answers texts as usual."""
     pair = write_pair(tmp_path, "llava")
     session = Session()
     assert not session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1)).target.has_vision
     with pytest.raises(PictureError, match="cannot see pictures"):
         Asked(session).answer(asked("ab ", ONE, " ab"))
     assert Asked(session).ids(asked("ab"))
-    session.close()
-
-
-def test_a_side_file_of_another_model_leaves_the_target_without_sight(tmp_path: Path) -> None:
-    """With a notice."""
-    pair = write_pair(tmp_path, "llava")
-    other = side_file("llava", n_embd=32).write(tmp_path / "mmproj-other.gguf")
-    session = Session()
-    ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(other)))
-    assert not ready.target.has_vision
-    assert len(ready.notices) == 1
-    assert "belongs to another model" in ready.notices[0]
     session.close()
 
 
@@ -217,20 +154,7 @@ def test_a_picture_at_the_end_is_refused_without_a_template(tmp_path: Path) -> N
     session.close()
 
 
-def test_a_session_beside_sees_too(seeing: Asked) -> None:
-    """With its own cache."""
-    beside = seeing.session.another_session(512)
-    try:
-        message = asked("ab ", ONE, " ab")
-        assert Asked(beside).ids(message) == seeing.ids(message)
-        assert Asked(beside).ids(message, mode=Mode.DRAFT) == seeing.ids(message)
-    finally:
-        beside.close()
-    assert seeing.ids(asked("ab ", TWO, " ab")), "the encoder is still there"
-
-
 def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Path) -> None:
-    """Its proposals are verified as usual."""
     pair = write_pair(tmp_path, "llava")
     base = tiny_llama(seed=3)
     kind, (item, tokens) = base.metadata["tokenizer.ggml.tokens"]
@@ -257,7 +181,6 @@ def test_a_draft_of_another_vocabulary_reads_a_word_for_the_picture(tmp_path: Pa
 def test_memories_that_are_states_and_targets_with_heads(
     tmp_path: Path, make: Callable[[], GgufFile], family: str
 ) -> None:
-    """A head skips pictures, and drafts after them."""
     target = longer(make).write(tmp_path / "target.gguf")
     side = side_file(family).write(tmp_path / "mmproj.gguf")
     session = Session()
@@ -312,7 +235,6 @@ def test_heads_draft_behind_pictures_over_several_turns(tmp_path: Path, kind: st
 
 
 def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None:
-    """The picture is dropped completely, and the next answer is right."""
     session = seeing.session
     message, sequence = asked("ab ", ONE, " ab"), session._loaded().sequence
     expected = seeing.ids(message)
@@ -328,13 +250,3 @@ def test_a_pass_over_a_picture_can_be_ended_in_the_middle(seeing: Asked) -> None
         session.interrupt.clear()
     assert sequence.num_past == session._loaded().context.num_past == begin
     assert seeing.ids(message) == expected
-
-
-def test_pictures_that_do_not_fit_are_named(tmp_path: Path) -> None:
-    """Without the pictures the text would fit."""
-    pair = write_pair(tmp_path, "llava")
-    session = Session()
-    session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, n_ctx=64, mmproj=str(pair.side)))
-    with pytest.raises(PromptTooLongError, match="of them for pictures, but the context holds"):
-        Asked(session).answer(asked("ab ", *[ONE] * 12, "c"))
-    session.close()

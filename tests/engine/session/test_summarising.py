@@ -23,7 +23,8 @@ from engine.records import (
     TextChunk,
 )
 from engine.session.session import Session
-from engine.session.summarising import Summariser, prepend_summary, with_summary
+from engine.session.summarising import Summariser, prepend_summary
+from tests.engine.answers import last_of
 
 N_CTX = 512
 SYSTEM = Message("system", "Be kind.")
@@ -153,11 +154,6 @@ def test_a_single_turn_that_is_too_long_is_not_summarised() -> None:
     assert request.overflow is Overflow.DROP
 
 
-def test_the_summary_replaces_messages_without_a_system_prompt_too() -> None:
-    messages = (*turns(2, 1), Message("user", "Now?"))
-    assert with_summary(messages, 4, "S.") == (Message("user", prepend_summary("S.", "Now?")),)
-
-
 # ---- on the built-in model ----------------------------------------------------------------------------------------
 
 
@@ -185,9 +181,7 @@ def test_the_model_writes_the_summary_and_answers_after_it(session: Session) -> 
     assert updates[-1].complete or updates[-1].failure
     first_text = next(i for i, event in enumerate(events) if isinstance(event, TextChunk))
     assert all(not isinstance(event, SummaryUpdate) for event in events[first_text:])
-    finished = events[-1]
-    assert isinstance(finished, Finished)
-    assert sum(isinstance(event, Finished) for event in events) == 1
+    finished = last_of(events)
     if updates[-1].complete:
         assert finished.stats.left_out == 0
         assert any("sent as a summary" in decision for decision in finished.stats.decisions)
@@ -197,13 +191,5 @@ def test_skipping_the_summary_leaves_turns_out(session: Session) -> None:
     events = list(session.generate(request(12), should_skip=lambda: True))
     updates = [event for event in events if isinstance(event, SummaryUpdate)]
     assert "cancelled" in updates[-1].failure
-    assert isinstance(events[-1], Finished)
-    assert events[-1].stats.left_out > 0
-    assert events[-1].stats.tokens > 0
-
-
-def test_stopping_stops_everything(session: Session) -> None:
-    events = list(session.generate(request(12), should_stop=lambda: True))
-    assert isinstance(events[-1], Finished)
-    assert events[-1].reason is FinishReason.CANCELLED
-    assert events[-1].stats.tokens == 0
+    assert last_of(events).stats.left_out > 0
+    assert last_of(events).stats.tokens > 0

@@ -2,87 +2,35 @@
 
 from __future__ import annotations
 
-import queue
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from app.core.paths import builtin_draft
 from engine.errors import DecodeError, PromptError, SettingError
 from engine.records import (
     ChatRequest,
     CountRequest,
     EngineFailed,
-    EngineReady,
     Event,
-    Finished,
-    FinishReason,
     LoadRequest,
-    Mode,
-    SamplingParams,
     TextChunk,
     TokensCounted,
 )
+from engine.sandbox.machine_check import KERNELS_FILE, file_inspector
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker
-from tests.engine.driver import Driver
-from tests.shared_files import shared_model
+from tests.engine.driver import Driver, Events, question
+from tests.engine.gguf_factory import tiny_llama
 from tests.waiting import PATIENCE_S
-
-Events = queue.Queue[Event]
-
-
-def wait_for(events: Events, kind: type[Event]) -> Event:
-    while True:
-        event = events.get(timeout=60)
-        if isinstance(event, kind):
-            return event
 
 
 @pytest.fixture
 def events() -> Events:
-    return queue.Queue()
-
-
-@pytest.fixture
-def worker(events: Events) -> Iterator[Driver]:
-    worker = Driver(EngineWorker(events.put, Session))
-    worker.start()
-    yield worker
-    assert worker.close(10)
-
-
-def request(request_id: int, max_tokens: int = 20) -> ChatRequest:
-    sampling = SamplingParams(temperature=0.0)
-    return ChatRequest(
-        raw_prompt="Once",
-        mode=Mode.NGRAM,
-        sampling=sampling,
-        max_tokens=max_tokens,
-        ignore_eos=True,
-        request_id=request_id,
-    )
-
-
-def test_load_and_answer_in_order(worker: Driver, events: Events) -> None:
-    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
-    for request_id in (1, 2, 3):
-        worker.generate(request(request_id))
-    assert isinstance(wait_for(events, EngineReady), EngineReady)
-    ends = [wait_for(events, Finished) for _ in range(3)]
-    assert [end.request_id for end in ends if isinstance(end, Finished)] == [1, 2, 3]
-
-
-def test_a_stop_reaches_queued_answers_and_no_later_one(worker: Driver, events: Events) -> None:
-    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
-    wait_for(events, EngineReady)
-    worker.generate(request(1, max_tokens=200))
-    worker.generate(request(2))
-    worker.stop()
-    worker.generate(request(3))
-    ends = [wait_for(events, Finished) for _ in range(3)]
-    reasons = {end.request_id: end.reason for end in ends if isinstance(end, Finished)}
-    assert reasons == {1: FinishReason.CANCELLED, 2: FinishReason.CANCELLED, 3: FinishReason.LENGTH}
+    return Events()
 
 
 class FailingSession(Session):
@@ -110,9 +58,8 @@ def test_every_error_becomes_one_event_and_our_own_faults_are_logged(
 ) -> None:
     worker = Driver(EngineWorker(events.put, lambda: FailingSession(error)))
     worker.start()
-    worker.generate(request(4))
-    failed = events.get(timeout=60)
-    assert isinstance(failed, EngineFailed)
+    worker.generate(question(4))
+    failed = events.wait_for(EngineFailed)
     assert (failed.request_id, failed.problem.message) == (4, message)
     assert worker.close(10)
     assert [record.exc_info is not None for record in caplog.records] == [True] * (message == UNEXPECTED.message)
@@ -138,10 +85,8 @@ def test_the_thread_outlives_whatever_goes_wrong_in_idle_time(
     worker = Driver(EngineWorker(events.put, Idle))
     worker.start()
     assert tried.acquire(timeout=60)
-    worker.generate(request(7))
-    failed = wait_for(events, EngineFailed)
-    assert isinstance(failed, EngineFailed)
-    assert failed.request_id == 7
+    worker.generate(question(7))
+    assert events.wait_for(EngineFailed).request_id == 7
     assert worker.close(10)
 
 
@@ -154,9 +99,9 @@ def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events
     worker = Driver(EngineWorker(events.put, fail))
     worker.start()
     number = worker.load(LoadRequest("some.gguf"))
-    worker.generate(request(7))
-    assert events.get(timeout=60) == EngineFailed(UNEXPECTED, number)
-    assert events.get(timeout=60) == EngineFailed(UNEXPECTED, 7)
+    worker.generate(question(7))
+    assert events.next() == EngineFailed(UNEXPECTED, number)
+    assert events.next() == EngineFailed(UNEXPECTED, 7)
     assert worker.close(10)
 
 
@@ -191,29 +136,14 @@ def test_counting_neither_waits_for_measuring_nor_ends_it(events: Events, monkey
     assert session.measures.wait(PATIENCE_S)
     for number in (1, 2, 3):
         worker.count(CountRequest(number, ("a" * 100_000, "bc")))
-        counted = events.get(timeout=60)
-        assert counted == TokensCounted(number, (100_000, 2))
+        assert events.next() == TokensCounted(number, (100_000, 2))
     assert not session.is_measured
-    worker.generate(request(7))
-    failed = events.get(timeout=60)
-    assert isinstance(failed, EngineFailed)
-    assert failed.request_id == 7
+    worker.generate(question(7))
+    assert events.wait_for(EngineFailed).request_id == 7
     assert session.is_measured
     worker.count(CountRequest(9, ("abc",)))
-    assert events.get(timeout=60) == TokensCounted(9, (3,))
+    assert events.next() == TokensCounted(9, (3,))
     assert worker.close(10)
-
-
-def test_tokens_are_counted_while_an_answer_is_made(worker: Driver, events: Events) -> None:
-    worker.load(LoadRequest(shared_model("babyllama-tok105-f16.gguf")))
-    wait_for(events, EngineReady)
-    worker.generate(request(1, max_tokens=400))
-    wait_for(events, TextChunk)
-    worker.count(CountRequest(7, ("word " * 50,)))
-    kinds: list[type[Event]] = []
-    while not kinds or kinds[-1] is not Finished:
-        kinds.append(type(events.get(timeout=60)))
-    assert TokensCounted in kinds
 
 
 class ForgettingSession(Session):
@@ -243,10 +173,10 @@ def test_states_are_forgotten_even_if_the_app_closes_meanwhile(events: Events) -
     session = ForgettingSession()
     worker = Driver(EngineWorker(events.put, lambda: session))
     worker.start()
-    worker.generate(request(1))
+    worker.generate(question(1))
     assert session.began.wait(PATIENCE_S)
     worker.forget_state(7)
-    worker.generate(request(2))
+    worker.generate(question(2))
     worker.forget_past()
     worker.set_state_limit(0)
     assert not worker.close(0)
@@ -293,7 +223,7 @@ def test_what_is_not_answered_does_not_fail_aloud(
     broken.forget_past()
     broken.generate(ChatRequest(request_id=5))
     broken.start()
-    assert [events.get(timeout=60) for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
+    assert [events.next() for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
     assert sum(record.exc_info is not None for record in caplog.records) == 3
 
 
@@ -302,9 +232,28 @@ def test_an_answer_goes_on_where_a_text_cannot_be_counted(broken: Driver, events
     broken.count(CountRequest(1, ("one", "two")))
     broken.count(CountRequest(2, ("three",)))
     broken.start()
-    told = [events.get(timeout=60) for _ in range(5)]
+    told = [events.next() for _ in range(5)]
     assert [event for event in told if isinstance(event, TextChunk)] == [TextChunk(5, text, ()) for text in "abc"]
     assert [event for event in told if isinstance(event, TokensCounted)] == [
         TokensCounted(1, None),
         TokensCounted(2, None),
     ]
+
+
+def test_the_trial_of_the_kernels_does_not_keep_the_app_from_closing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = threading.Event()
+
+    def sleeping(*_: str) -> list[str]:
+        started.set()
+        return [sys.executable, "-c", "import time; time.sleep(60)"]
+
+    monkeypatch.setattr("engine.sandbox.helper.child_command", sleeping)
+    sample = tiny_llama(seed=1).write(tmp_path / "sample.gguf")
+    worker = Driver(EngineWorker(lambda _event: None, lambda: Session(file_inspector(tmp_path, sample))))
+    worker.start()
+    worker.load(LoadRequest(str(builtin_draft())))
+    assert started.wait(PATIENCE_S)
+    assert worker.close(20)
+    assert not (tmp_path / KERNELS_FILE).exists()

@@ -28,12 +28,6 @@ def test_every_text_of_a_request_is_counted_and_requests_keep_their_order() -> N
     ]
 
 
-def test_a_picture_is_counted_by_its_size() -> None:
-    request = CountRequest(1, ("abc", (30, 20), "ab"))
-    counted = work_off(TokenCounter(), request, count=lambda one: len(one) if isinstance(one, str) else one[0] * one[1])
-    assert counted == [TokensCounted(1, (3, 600, 2))]
-
-
 def test_one_step_is_one_slice() -> None:
     seen: list[int] = []
 
@@ -47,12 +41,6 @@ def test_one_step_is_one_slice() -> None:
     assert work_off(counts, request, count=count) == [TokensCounted(1, (len(seen),))]
     assert max(seen) <= SLICE_CHARS
     assert sum(seen) == 100_000
-
-
-def test_without_a_vocabulary_the_answer_is_that_there_is_none() -> None:
-    counts = TokenCounter()
-    assert counts.count_slice(CountRequest(1, ("abc", "def")), lambda _text: None) == TokensCounted(1, None)
-    assert counts.count_slice(CountRequest(2, ("abc",)), len) == TokensCounted(2, (3,))
 
 
 @given(st.text(alphabet="ab\n\r\u2028é", max_size=200).map(lambda text: text * 400))

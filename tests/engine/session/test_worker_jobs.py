@@ -13,7 +13,7 @@ from typing import cast
 
 import pytest
 
-from app.core.paths import builtin_draft, builtin_target
+from app.core.paths import builtin_target
 from engine.errors import DecodeError
 from engine.records import (
     ChatRequest,
@@ -23,183 +23,64 @@ from engine.records import (
     Event,
     Finished,
     FinishReason,
-    JobEvent,
     LoadRequest,
-    Mode,
     RunStats,
-    SamplingParams,
     TokensCounted,
 )
 from engine.requests import JobEnded
 from engine.session.session import Session
-from engine.session.worker import UNEXPECTED, EngineWorker, OnEvent
-from tests.engine.driver import Driver
-
-WAIT_S = 60.0
-REQUEST = ChatRequest(
-    raw_prompt="Once", mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=8, request_id=1
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Done(JobEvent):
-    """The event of these jobs."""
-
-    words: str
+from engine.session.worker import UNEXPECTED, EngineWorker
+from tests.engine.driver import WAIT_S, Driver, Events
 
 
 @dataclass
-class WaitingJob:
-    """Waits until it is stopped or released; then reports which."""
-
-    began: threading.Event = field(default_factory=threading.Event)
-    let_go: threading.Event = field(default_factory=threading.Event)
-    takes_steps: bool = False
-    error: Exception | None = None
-
-    def run(
-        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> None:
-        self.began.set()
-        if self.error is not None:
-            raise self.error
-        while not should_stop() and not self.let_go.wait(0.005):
-            if self.takes_steps:
-                between_steps()
-        on_event(Done("stopped" if should_stop() else "let go"))
-
-
-class PassingJob(WaitingJob):
+class PassingJob:
     """Makes one long pass after another without checking for a stop."""
 
-    def run(
-        self, session: Session, should_stop: Callable[[], bool], on_event: OnEvent, between_steps: Callable[[], None]
-    ) -> None:
+    began: threading.Event = field(default_factory=threading.Event)
+
+    def run(self, session: Session, *_: object) -> str:
         beside = session.another_session(512)
         assert beside._target is not None
         sequence = beside._target.sequence
         try:
             with session.interrupt.attached_to(beside._contexts()):
                 self.began.set()
-                while not self.let_go.is_set():
+                while True:
                     sequence.forward([0] * 64, 1)
                     sequence.clear()
-            on_event(Done("let go"))
         except DecodeError:
-            on_event(Done("in a pass"))
+            return "in a pass"
         finally:
             beside.close()
 
 
-Events = queue.Queue[Event]
-
-
-@pytest.fixture
-def events() -> Events:
-    return queue.Queue()
-
-
-@pytest.fixture
-def worker(events: Events) -> Iterator[Driver]:
-    made = Driver(EngineWorker(events.put, Session))
-    made.start()
-    made.load(LoadRequest(str(builtin_target()), n_ctx=512))
-    wait_for(events, EngineReady)
-    yield made
-    assert made.close(10)
-
-
-def wait_for(events: Events, kind: type[Event]) -> Event:
-    while not isinstance(event := events.get(timeout=WAIT_S), kind):
-        pass
-    return event
-
-
-def test_stopping_answers_does_not_stop_a_job_and_the_other_way_round(worker: Driver, events: Events) -> None:
-    job = WaitingJob()
-    worker.run_job(job)
-    assert job.began.wait(WAIT_S)
-    worker.generate(REQUEST)
-    worker.stop()
-    assert not job.let_go.wait(0.05)
-    worker.stop_jobs()
-    assert wait_for(events, Done) == Done("stopped")
-    stopped = wait_for(events, Finished)
-    assert isinstance(stopped, Finished)
-    assert stopped.reason is FinishReason.CANCELLED
-    worker.generate(REQUEST)
-    whole = wait_for(events, Finished)
-    assert isinstance(whole, Finished)
-    assert whole.stats.tokens > 0
-
-
-def test_a_job_that_was_stopped_before_it_began_is_told_so(worker: Driver, events: Events) -> None:
-    first, second = WaitingJob(), WaitingJob()
-    worker.run_job(first)
-    worker.run_job(second)
-    worker.stop_jobs()
-    assert [wait_for(events, Done), wait_for(events, Done)] == [Done("stopped")] * 2
-    third = WaitingJob()
-    worker.run_job(third)
-    third.let_go.set()
-    assert wait_for(events, Done) == Done("let go")
-
-
-@pytest.mark.parametrize("change", ["load", "draft"])
-def test_other_models_end_a_job_that_uses_these(worker: Driver, events: Events, change: str) -> None:
-    job = WaitingJob()
-    worker.run_job(job)
-    assert job.began.wait(WAIT_S)
-    if change == "load":
-        worker.load(LoadRequest(str(builtin_target()), n_ctx=512))
-    else:
-        worker.set_draft(str(builtin_draft()))
-    assert wait_for(events, Done) == Done("stopped")
-    assert isinstance(wait_for(events, EngineReady), EngineReady)
-
-
-def test_a_pass_of_a_job_ends_in_the_middle(worker: Driver, events: Events) -> None:
-    job = PassingJob()
+def test_a_pass_of_a_job_ends_in_the_middle() -> None:
+    events, job = Events(), PassingJob()
+    worker = Driver(EngineWorker(events.put, Session))
+    worker.start()
+    worker.load(LoadRequest(str(builtin_target()), n_ctx=512))
+    events.wait_for(EngineReady)
     worker.run_job(job)
     assert job.began.wait(WAIT_S)
     worker.stop_jobs()
-    assert wait_for(events, Done) == Done("in a pass")
-
-
-def test_an_unexpected_error_in_a_job_is_reported_with_its_number(worker: Driver, events: Events) -> None:
-    for error, title in (
-        (RuntimeError("a bug"), UNEXPECTED.title),
-        (DecodeError("The pass failed."), DecodeError.title),
-    ):
-        number = worker.run_job(WaitingJob(error=error))
-        failed = wait_for(events, EngineFailed)
-        assert isinstance(failed, EngineFailed)
-        assert (failed.request_id, failed.problem.title) == (number, title)
-    worker.generate(REQUEST)
-    assert isinstance(wait_for(events, Finished), Finished)
-
-
-class Flag(threading.Event):
-    """An interrupt."""
+    assert events.wait_for(JobEnded).value == "in a pass"
+    assert worker.close(10)
 
 
 class QuietSession:
-    """Answers at once, unless it waits for ``gate``."""
+    """Answers at once."""
 
     parallel = 1
 
     def __init__(self) -> None:
-        self.interrupt = Flag()
+        self.interrupt = threading.Event()
         self.needs_measuring = self.has_idle_work = False
         self.is_load_cancelled: Callable[[], bool] = lambda: False
-        self.gate = threading.Event()
-        self.gate.set()
         self.begun = threading.Semaphore(0)
 
     def generate(self, request: ChatRequest, should_stop: Callable[[], bool], *_: object) -> Iterator[Event]:
         self.begun.release()
-        while not self.gate.wait(0.005) and not should_stop():
-            pass
         reason = FinishReason.CANCELLED if should_stop() else FinishReason.END
         yield Finished(request.request_id, reason, RunStats())
 
@@ -233,7 +114,7 @@ class Bench:
     """A worker, its events, and the order of actions."""
 
     session: QuietSession = field(default_factory=QuietSession)
-    events: queue.SimpleQueue[Event] = field(default_factory=queue.SimpleQueue)
+    events: Events = field(default_factory=Events)
     order: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -256,19 +137,7 @@ class Bench:
 def bench() -> Iterator[Bench]:
     bench = Bench()
     yield bench
-    bench.session.gate.set()
     assert bench.worker.close(WAIT_S)
-
-
-def test_the_owner_comes_next_and_jobs_keep_their_order(bench: Bench) -> None:
-    first, second, third = (bench.run_job(name) for name in ("first", "second", "third"))
-    assert first.begun.wait(WAIT_S)
-    for number in (1, 2):
-        bench.worker.generate(ChatRequest(request_id=number))
-    for job in (first, second, third):
-        job.steps.put(False)
-    assert third.ended.wait(WAIT_S)
-    assert bench.order == ["first", "answer 1", "answer 2", "second", "third"]
 
 
 def test_stopping_a_job_ends_the_waiting_at_once(bench: Bench) -> None:
@@ -279,31 +148,14 @@ def test_stopping_a_job_ends_the_waiting_at_once(bench: Bench) -> None:
     bench.worker.generate(ChatRequest(request_id=2))
     assert not bench.session.interrupt.is_set(), "the pass of another's answer goes on"
     job.steps.put(True)
-    ended = bench.events.get(timeout=WAIT_S)
-    assert isinstance(ended, Finished)
+    ended = bench.events.wait_for(Finished)
     assert (ended.request_id, ended.reason) == (1, FinishReason.CANCELLED)
     assert not job.ended.is_set()
     job.steps.put(False)
-    later = bench.events.get(timeout=WAIT_S)
-    assert isinstance(later, Finished)
+    later = bench.events.wait_for(Finished)
     assert (later.request_id, later.reason) == (2, FinishReason.END)
     assert bench.session.begun.acquire(timeout=WAIT_S)
     assert not bench.session.begun.acquire(timeout=0.05), "the stopped one never began"
-
-
-def test_a_stop_reaches_the_owners_own_answer_still(bench: Bench) -> None:
-    bench.session.gate.clear()
-    bench.worker.generate(ChatRequest(request_id=1))
-    assert bench.session.begun.acquire(timeout=WAIT_S)
-    bench.worker.stop()
-    assert bench.session.interrupt.is_set()
-    ended = bench.events.get(timeout=WAIT_S)
-    assert isinstance(ended, Finished)
-    assert ended.reason is FinishReason.CANCELLED
-    bench.worker.stop()
-    job = bench.run_job("job")
-    job.steps.put(False)
-    assert job.ended.wait(WAIT_S)
 
 
 def test_loads_that_were_given_up_end_in_a_job_and_texts_are_counted(bench: Bench) -> None:
@@ -313,7 +165,7 @@ def test_loads_that_were_given_up_end_in_a_job_and_texts_are_counted(bench: Benc
     bench.worker.stop_loading()
     bench.worker.count(CountRequest(7, ("four",)))
     job.steps.put(True)
-    answers = [bench.events.get(timeout=WAIT_S) for _ in range(2)]
+    answers = [bench.events.next() for _ in range(2)]
     assert TokensCounted(7, (4,)) in answers
     (failed,) = [answer for answer in answers if isinstance(answer, EngineFailed)]
     assert failed.was_cancelled
@@ -321,42 +173,33 @@ def test_loads_that_were_given_up_end_in_a_job_and_texts_are_counted(bench: Benc
     assert job.ended.wait(WAIT_S)
 
 
-def test_counting_does_not_wait_for_jobs_that_wait(bench: Bench) -> None:
-    first, second = bench.run_job("first"), bench.run_job("second")
-    assert first.begun.wait(WAIT_S)
-    for number in range(3):
-        bench.worker.count(CountRequest(number, ("one",)))
-    first.steps.put(False)
-    assert {bench.events.get(timeout=WAIT_S) for _ in range(3)} == {TokensCounted(number, (3,)) for number in range(3)}
-    second.steps.put(False)
-    assert second.ended.wait(WAIT_S)
-
-
+@dataclass
 class BreakingJob:
     """Fails."""
 
+    error: Exception
+
     def run(self, *_: object) -> None:
-        raise ValueError
+        raise self.error
 
 
 def test_a_failing_or_impossible_job_is_reported_to_its_owner() -> None:
     def no_session() -> Session:
         raise OSError
 
-    heard: queue.SimpleQueue[Event] = queue.SimpleQueue()
+    heard = Events()
     worker = Driver(EngineWorker(lambda _event: None, no_session))
     worker.start()
-    number = worker.run_job(BreakingJob(), in_background=True, on_event=heard.put)
-    failed = heard.get(timeout=WAIT_S)
-    assert isinstance(failed, EngineFailed)
-    assert failed.request_id == number
+    number = worker.run_job(BreakingJob(ValueError()), in_background=True, on_event=heard.put)
+    assert heard.wait_for(EngineFailed).request_id == number
     assert worker.close(WAIT_S)
 
     bench = Bench()
-    number = bench.worker.run_job(BreakingJob(), in_background=True, on_event=heard.put)
-    failed = heard.get(timeout=WAIT_S)
-    assert isinstance(failed, EngineFailed)
-    assert failed.request_id == number
+    failed = DecodeError("The pass failed.")
+    for error, title in ((ValueError("a bug"), UNEXPECTED.title), (failed, failed.title)):
+        number = bench.worker.run_job(BreakingJob(error), in_background=True, on_event=heard.put)
+        told = heard.wait_for(EngineFailed)
+        assert (told.request_id, told.problem.title) == (number, title)
     assert bench.worker.close(WAIT_S)
     assert bench.events.empty()
 

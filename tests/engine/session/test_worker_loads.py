@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,7 +10,6 @@ import pytest
 
 from app.core.paths import builtin_draft, builtin_target
 from engine.records import (
-    ChatRequest,
     EngineFailed,
     EngineReady,
     Event,
@@ -19,15 +17,12 @@ from engine.records import (
     FinishReason,
     LoadProgress,
     LoadRequest,
-    Mode,
-    SamplingParams,
 )
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
-from tests.engine.driver import Driver
+from tests.engine.driver import WAIT_S, Driver, Events, question
 
 FIRST, SECOND = str(builtin_target()), str(builtin_draft())
-WAIT_S = 60.0
 
 
 @dataclass
@@ -37,7 +32,7 @@ class Bench:
     halts: bool = False
     began: threading.Event = field(default_factory=threading.Event)
     goes_on: threading.Event = field(default_factory=threading.Event)
-    events: queue.Queue[Event] = field(default_factory=queue.Queue)
+    events: Events = field(default_factory=Events)
 
     def __post_init__(self) -> None:
         self.worker = Driver(EngineWorker(self._on_event, Session))
@@ -59,7 +54,7 @@ class Bench:
         """The next events except progress and text, abbreviated."""
         shorts: list[str] = []
         while len(shorts) < num:
-            shorts += _short(self.events.get(timeout=WAIT_S))
+            shorts += _short(self.events.next())
         return shorts
 
 
@@ -82,14 +77,6 @@ def bench() -> Iterator[Bench]:
     assert bench.worker.close(WAIT_S)
 
 
-def request(request_id: int, max_tokens: int = 5) -> ChatRequest:
-    sampling = SamplingParams(temperature=0.0)
-    return ChatRequest(
-        raw_prompt="Once", mode=Mode.OFF, sampling=sampling, max_tokens=max_tokens, ignore_eos=True,
-        request_id=request_id,
-    )  # fmt: skip
-
-
 def test_of_many_choices_only_the_last_is_loaded(bench: Bench) -> None:
     bench.load_halfway(FIRST)
     bench.worker.set_draft(SECOND)
@@ -99,33 +86,6 @@ def test_of_many_choices_only_the_last_is_loaded(bench: Bench) -> None:
     assert bench.told(5) == ["cancelled"] * 4 + ["first"]
 
 
-def test_a_model_that_an_answer_waits_for_is_loaded(bench: Bench) -> None:
-    bench.load_halfway(FIRST)
-    bench.worker.generate(request(1))
-    bench.worker.load(LoadRequest(SECOND))
-    bench.goes_on.set()
-    assert bench.told(3) == ["first", f"1 {FinishReason.LENGTH.value}", "second"]
-
-
-def test_where_that_answer_is_stopped_it_is_not(bench: Bench) -> None:
-    bench.worker.load(LoadRequest(SECOND))
-    assert bench.told(1) == ["second"]
-    bench.load_halfway(FIRST)
-    bench.worker.generate(request(1))
-    bench.worker.stop()
-    bench.goes_on.set()
-    assert bench.told(2) == ["cancelled", f"1 {FinishReason.CANCELLED.value}"]
-
-
-def test_stopping_an_answer_leaves_the_load_behind_it(bench: Bench) -> None:
-    bench.worker.load(LoadRequest(FIRST))
-    assert bench.told(1) == ["first"]
-    bench.worker.generate(request(1, max_tokens=2000))
-    bench.worker.load(LoadRequest(SECOND))
-    bench.worker.stop()
-    assert bench.told(2)[1] == "second"
-
-
 def test_a_load_that_is_stopped_leaves_the_model_before_it(bench: Bench) -> None:
     bench.worker.load(LoadRequest(SECOND))
     assert bench.told(1) == ["second"]
@@ -133,13 +93,7 @@ def test_a_load_that_is_stopped_leaves_the_model_before_it(bench: Bench) -> None
     bench.worker.stop_loading()
     bench.goes_on.set()
     assert bench.told(1) == ["cancelled"]
-    bench.worker.generate(request(1))
+    bench.worker.generate(question(1))
     assert bench.told(1) == [f"1 {FinishReason.LENGTH.value}"]
     bench.worker.set_draft(None)  # it reports what is loaded
     assert bench.told(1) == ["second"]
-
-
-def test_what_is_asked_after_a_stop_is_loaded(bench: Bench) -> None:
-    bench.worker.stop_loading()
-    bench.worker.load(LoadRequest(FIRST))
-    assert bench.told(1) == ["first"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -13,24 +12,18 @@ from app.core.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError
 from engine.pacing import pair_costs
 from engine.records import (
-    ChatRequest,
     CountRequest,
-    EngineFailed,
     EngineReady,
     Event,
     Finished,
     FinishReason,
     LoadRequest,
-    Mode,
-    SamplingParams,
     TokensCounted,
 )
 from engine.sequence import CachedSequence
 from engine.session.session import Session
 from engine.session.worker import EngineWorker
-from tests.engine.driver import Driver
-
-WAIT_S = 60.0
+from tests.engine.driver import WAIT_S, Driver, Events, question
 
 
 @dataclass
@@ -40,7 +33,7 @@ class Bench:
     began: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
     gives_up: threading.Event = field(default_factory=threading.Event)
-    events: queue.Queue[Event] = field(default_factory=queue.Queue)
+    events: Events = field(default_factory=Events)
 
     def __post_init__(self) -> None:
         self.worker = Driver(EngineWorker(self.events.put, Session))
@@ -57,11 +50,6 @@ class Bench:
             raise
         return {1: 1.0, 4: 2.0}
 
-    def next(self, kind: type[Event]) -> Event:
-        while not isinstance(event := self.events.get(timeout=WAIT_S), kind):
-            assert not isinstance(event, EngineFailed), event
-        return event
-
 
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
@@ -70,22 +58,15 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
     monkeypatch.setattr(pair_costs, "measure_passes", bench.passes)
     bench.worker.start()
     bench.worker.load(LoadRequest(str(builtin_target()), str(builtin_draft()), threads=1))
-    bench.next(EngineReady)
+    bench.events.wait_for(EngineReady)
     assert bench.began.wait(WAIT_S)
     yield bench
     bench.gives_up.set()
     assert bench.worker.close(WAIT_S)
 
 
-def request(request_id: int) -> ChatRequest:
-    sampling = SamplingParams(temperature=0.0)
-    return ChatRequest(
-        raw_prompt="Once", mode=Mode.OFF, sampling=sampling, max_tokens=8, ignore_eos=True, request_id=request_id
-    )
-
-
 ASKS: dict[str, tuple[Callable[[Driver], None], type[Event]]] = {
-    "answer": (lambda worker: worker.generate(request(1)), Finished),
+    "answer": (lambda worker: worker.generate(question(1)), Finished),
     "load": (lambda worker: worker.load(LoadRequest(str(builtin_draft()))), EngineReady),
     "draft": (lambda worker: worker.set_draft(None), EngineReady),
 }
@@ -97,36 +78,19 @@ def test_what_is_asked_for_ends_the_pass_that_is_measured(
 ) -> None:
     ask, answers_with = ASKS[name]
     ask(bench.worker)
-    bench.next(answers_with)
+    bench.events.wait_for(answers_with)
     assert bench.ended.is_set()
     assert [record for record in caplog.records if record.exc_info] == []
-
-
-def test_an_answer_stopped_before_it_began_is_cancelled_the_next_is_not(bench: Bench) -> None:
-    bench.worker.generate(request(1))
-    bench.worker.stop()
-    bench.worker.generate(request(2))
-    ends = [bench.next(Finished) for _ in range(2)]
-    assert [end.reason for end in ends if isinstance(end, Finished)] == [FinishReason.CANCELLED, FinishReason.LENGTH]
 
 
 def test_a_stop_without_work_ends_nothing_nor_does_counting(bench: Bench) -> None:
     bench.worker.stop()
     bench.worker.count(CountRequest(3, ("abc",)))
     bench.gives_up.set()
-    bench.next(TokensCounted)
+    bench.events.wait_for(TokensCounted)
     assert not bench.ended.is_set()
-    bench.worker.generate(request(1))
-    end = bench.next(Finished)
-    assert isinstance(end, Finished)
-    assert end.reason is FinishReason.LENGTH
-
-
-def test_what_was_ended_is_measured_again(bench: Bench) -> None:
-    bench.worker.generate(request(1))
-    bench.next(Finished)
-    bench.began.clear()
-    assert bench.began.wait(WAIT_S)
+    bench.worker.generate(question(1))
+    assert bench.events.wait_for(Finished).reason is FinishReason.LENGTH
 
 
 def test_the_app_closes_in_the_middle_of_a_pass(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:

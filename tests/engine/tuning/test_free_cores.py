@@ -47,12 +47,6 @@ def test_cores_are_free_a_moment_after_the_other_program_has_ended(others: float
     assert system.run(10.0, others=others) == pytest.approx(0.3, abs=0.25)
 
 
-def test_a_pause_of_ours_is_looked_at_like_any_other_time() -> None:
-    system = System()
-    assert system.run(10.0, others=1.0, own=0.0) == NEVER
-    assert system.run(10.0, others=0.0, own=0.0) < NEVER
-
-
 def test_one_free_core_of_eight_is_told_from_all() -> None:
     system = System(8)
     assert system.run(10.0, others=1.0, threads=4, wanted=8) == NEVER
@@ -79,12 +73,6 @@ def test_cores_that_nobody_took_are_not_back() -> None:
     assert system.run(5.0, others=0.0) < NEVER
     system.free.adjust_interval(were_back=False)
     assert system.run(60.0, others=0.0) == NEVER
-
-
-def test_the_system_is_asked_seldom() -> None:
-    system = System()
-    system.run(10.0, others=2.0)
-    assert system.num_reads <= 42
 
 
 def test_idle_time_of_this_machine_grows_and_is_none_where_it_is_hidden(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from engine.errors import EngineError, ToolError
+from engine.errors import ToolError
 from engine.llama.model import LlamaModel
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, SamplingParams
 from engine.session.session import Session
@@ -75,12 +75,6 @@ def test_a_folder_without_room_for_a_copy_is_told(early: Path, tmp_path: Path, m
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_cannot_be_made_is_told(early: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(ToolError, match="could not be written: "):
-        make_self_draft(early, tmp_path / "file" / "copies", [[4]])
-
-
 def test_a_model_that_says_nothing_cannot_be_measured(tmp_path: Path) -> None:
     file = tiny_llama(n_ff=96, n_layer=4)
     all_end = dict.fromkeys(("eos", "eot"), 0)
@@ -90,14 +84,6 @@ def test_a_model_that_says_nothing_cannot_be_measured(tmp_path: Path) -> None:
     )  # all tokens are equally likely, so the first is chosen, which ends an answer
     with pytest.raises(ToolError, match="ends its answers at once"):
         make_self_draft(silent.write(tmp_path / "silent.gguf"), tmp_path / "copies", [[1]])
-
-
-def test_a_template_that_talks_too_much_is_told(tmp_path: Path) -> None:
-    talking = tiny_llama(n_ff=96, n_layer=4).with_metadata(
-        tokenizer__chat_template=(Kind.STRING, "{{ 'a b ' * 500 }}{{ messages[0].content }}")
-    )
-    with pytest.raises(EngineError, match="prompts that are too long to measure"):
-        make_self_draft(talking.write(tmp_path / "talking.gguf"), tmp_path / "copies", [[1]])
 
 
 @pytest.mark.parametrize("plan", [[8], [-1], list(range(8)), [0, 99]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.tuning.free_cores import FreeCores
-from engine.tuning.threads import COLLAPSED, PATIENCE, ThreadControl, candidates, choose, measure
+from engine.tuning.threads import PATIENCE, ThreadControl, candidates, choose, measure
 
 UNDISTURBED = {2: {1: 7.0, 4: 11.0}, 1: {1: 12.0, 4: 21.0}}
 COLLAPSE = {2: {1: 60.0, 4: 70.0}, 1: {1: 20.0, 4: 35.0}}
@@ -94,18 +94,6 @@ def test_idle_cores_bring_all_threads_back_within_a_second(disturbed_s: float) -
     assert machine.control.threads == 2
 
 
-def test_answers_disturbed_in_turn_do_not_wait_for_each_other() -> None:
-    machine = Machine(UNDISTURBED, sees_idle=True)
-    machine.run(3.0)
-    for _ in range(50):
-        machine.costs = COLLAPSE
-        machine.run(2.0)
-        machine.costs = UNDISTURBED
-        machine.used.clear()
-        machine.run(2.0)
-        assert machine.used.count(2) > 3 * machine.used.count(1)
-
-
 def test_fewer_threads_that_are_no_better_are_given_up_again() -> None:
     machine = Machine(UNDISTURBED)
     machine.run(3.0)
@@ -114,25 +102,6 @@ def test_fewer_threads_that_are_no_better_are_given_up_again() -> None:
     assert machine.control.threads == 2
     assert machine.used[-500:].count(1) < 25
     assert machine.control.reason == ""
-
-
-def test_one_slow_pass_changes_nothing() -> None:
-    machine = Machine(UNDISTURBED)
-    machine.run(1.0)
-    for _ in range(10):
-        for _ in range(PATIENCE - 1):
-            assert not machine.control.observe(1, COLLAPSED * 7.0 * 5)
-        assert not machine.control.observe(1, 7.0)
-    assert machine.control.threads == 2
-
-
-def test_a_cost_that_grows_slowly_is_no_collapse() -> None:
-    control = ThreadControl(2, 2, lambda: 0.0)
-    cost_ms = 7.0
-    for _ in range(2000):
-        cost_ms *= 1.002
-        assert not control.observe(1, cost_ms)
-    assert control.threads == 2
 
 
 @pytest.mark.parametrize(("most", "expected"), [(1, [1]), (2, [2, 1]), (6, [6, 3, 1]), (16, [16, 8, 4, 2, 1])])
@@ -161,11 +130,6 @@ def test_measuring_tries_the_best_two_on_all_sizes() -> None:
     assert {size for threads, size in asked if threads == 1} == {1, 8}
 
 
-def test_without_time_the_first_two_are_compared_on_one_token() -> None:
-    costs = measure(lambda _size: None, lambda _count: None, [4, 2, 1], (1, 8), -1.0)
-    assert {count: len(passes) for count, passes in costs.items()} == {4: 1, 2: 1}
-
-
 def test_a_number_that_was_found_best_in_a_disturbance_does_not_stay() -> None:
     machine = Machine(COLLAPSE)
     machine.control = ThreadControl(1, 2, lambda: machine.now_s)
@@ -183,16 +147,6 @@ def test_an_initial_collapse_is_detected_by_the_expected_cost() -> None:
     machine.control.expect(UNDISTURBED[2])
     machine.run(3.0)
     assert machine.control.threads == 1
-
-
-def test_a_number_that_was_found_best_in_a_disturbance_goes_with_it() -> None:
-    machine = Machine(COLLAPSE, sees_idle=True)
-    machine.control.best = machine.control.threads = 1
-    machine.run(300.0)
-    assert machine.control.threads == 1
-    machine.costs = UNDISTURBED
-    machine.run(0.8)
-    assert machine.control.threads == machine.control.best == 2
 
 
 @pytest.mark.parametrize("sees_idle", [False, True])

@@ -38,7 +38,7 @@ ROWS = (
     PairSums("other", "", "psychic", Sums(1, RunStats(tokens=7, passes=7, decode_s=7.0))),
 )
 TOGETHER = Sums(6, replace(STATS, plain_ms=None), 15.0, 9.0)
-MEASURED = MemoryUse(4_000_000, 2_000_000, 500_000, measured=True)
+MEASURED = MemoryUse(4_000_000, 2_000_000, 500_000)
 
 
 @pytest.fixture
@@ -131,16 +131,14 @@ def test_the_split_adds_up(panel: StatsPanel) -> None:
     assert "Verify 79%" in panel.now.split.bar.accessibleDescription()
 
 
-def test_memory_is_as_reported_or_says_that_it_is_an_estimate(panel: StatsPanel) -> None:
+def test_memory_is_as_reported(panel: StatsPanel) -> None:
     memory = panel.now.memory
     panel.set_engine(EngineView(EngineState.READY, model(memory=MEASURED), model(memory=MEASURED)))
     assert [memory[key].value for key in memory] == ["4.00 MB", "2.00 MB", "4.00 MB", "2.00 MB", "1.00 MB", "13.0 MB"]
     assert "As llama.cpp reported it" in memory["target_cache"].accessibleDescription()
-    panel.set_engine(EngineView(EngineState.READY, model(memory=replace(MEASURED, measured=False))))
-    assert memory["target_weights"].value == "about 4.00 MB"
+    panel.set_engine(EngineView(EngineState.READY, model(memory=MEASURED)))
     assert memory["draft_weights"].value == "-"
-    assert memory["memory"].value == "about 6.50 MB"
-    assert "Estimated" in memory["memory"].accessibleDescription()
+    assert memory["memory"].value == "6.50 MB"
     panel.set_engine(EngineView())
     assert {line.value for line in memory.values()} == {"-"}
 

@@ -36,7 +36,7 @@ def test_the_hover_says_how_much_a_draft_with_another_vocabulary_speaks(qtbot: Q
 
 def test_the_hover_says_which_device_has_how_many_layers() -> None:
     uses = (DeviceUse("CUDA0", 20, 5, 6, 7), DeviceUse("CUDA1", 1, 1, 1, 1), DeviceUse("CPU", 0, 2, 0, 0))
-    memory = MemoryUse(8, 7, 8, True, uses)
+    memory = MemoryUse(8, 7, 8, uses)
     shared = replace(READY.target, gpu_layers=21, memory=memory, placement=Placement(cpu_moe_layers=12))
     assert "20 layers on CUDA0, 1 layer on CUDA1, experts of 12 layers in main memory" in describe(shared)
     alone = replace(shared, memory=replace(memory, devices=uses[::2]), placement=Placement())

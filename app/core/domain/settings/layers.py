@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import Any
 
 from app.core.domain.settings.fields import SettingField, SettingValue
 from app.core.domain.settings.table import DEFAULTS, FIELD_BY_KEY, normalised, value_problem
@@ -126,10 +127,6 @@ class Layers:
     model_file: Mapping[str, SettingValue] = field(default_factory=dict)
     project: Mapping[str, SettingValue] = field(default_factory=dict)
 
-    def value(self, key: str, layer: Layer = Layer.CHAT) -> LayeredValue:
-        """The value at a layer: its own, or one of a later layer."""
-        return self._value(key, layer, {each: self._own_values(each) for each in EDITABLE})
-
     def _value(self, key: str, layer: Layer, own: Mapping[Layer, Mapping[str, SettingValue]]) -> LayeredValue:
         order = EDITABLE.index(layer)
         hidden_by = next((each for each in EDITABLE[:order] if key in own[each]), None)
@@ -159,19 +156,13 @@ class Layers:
         return self._with(layer, {key: value for key, value in self._own_values(layer).items() if key not in keys})
 
     def _with(self, layer: Layer, own: Mapping[str, SettingValue]) -> Layers:
-        if layer is Layer.CHAT:
-            return replace(self, chat=own)
-        if layer is Layer.PROJECT:
-            return replace(self, project=own)
-        if layer is Layer.MODEL:
-            return replace(self, model=own)
-        raise ValueError(f"the layer {layer} is the settings' affair")
+        if layer not in (Layer.CHAT, Layer.PROJECT, Layer.MODEL):
+            raise ValueError(f"the layer {layer} is the settings' affair")
+        changes: dict[str, Any] = {layer.value: own}
+        return replace(self, **changes)
 
     def _own_values(self, layer: Layer) -> Mapping[str, SettingValue]:
-        if layer is Layer.CHAT:
-            return self.chat
-        if layer is Layer.PROJECT:
-            return self.project
-        if layer is Layer.MODEL:
-            return self.model
-        return {key: value for key, value in self.settings.values.items() if value != DEFAULTS[key]}
+        if layer is Layer.GLOBAL:
+            return {key: value for key, value in self.settings.values.items() if value != DEFAULTS[key]}
+        own: Mapping[str, SettingValue] = getattr(self, layer.value)
+        return own

@@ -92,10 +92,17 @@ class SpeedForecast:
     @property
     def details(self) -> tuple[Sentence, ...]:
         """The sentences after the headline."""
-        parts = [self._draft, self._bound]
-        if not self.is_measured:
-            parts += [self._conditions, self._basis, self._head_basis]
-        return tuple(part for part in parts if part)
+        parts = []
+        if self.gain.draft_cost is not None and not self.gain.draft_pays and not (self.is_measured and self.is_gain):
+            parts.append(
+                i18n("Drafting with it would slow this model down here. Speculation uses repeated text instead.")
+            )
+        checking = i18n(
+            "On this computer, checking four tokens takes {cost:.1f} times as long as one (limited by {what}).",
+            what=_BOUNDS[self.bound], cost=self.gain.cost_of_four,
+        )  # fmt: skip
+        parts.append(checking)
+        return tuple(parts) if self.is_measured else (*parts, *self._basis)
 
     @property
     def is_measured(self) -> bool:
@@ -153,40 +160,22 @@ class SpeedForecast:
         )  # fmt: skip
 
     @property
-    def _draft(self) -> Sentence:
-        gain = self.gain
-        if gain.draft_cost is None:
-            return i18n("")
-        if gain.draft_pays or (self.is_measured and self.is_gain):  # never contradict a measurement
-            return i18n("")
-        return i18n("Drafting with it would slow this model down here. Speculation uses repeated text instead.")
-
-    @property
-    def _bound(self) -> Sentence:
-        return i18n(
-            "On this computer, checking four tokens takes {cost:.1f} times as long as one (limited by {what}).",
-            what=_BOUNDS[self.bound], cost=self.gain.cost_of_four,
-        )  # fmt: skip
-
-    @property
-    def _conditions(self) -> Sentence:
+    def _basis(self) -> tuple[Sentence, ...]:
+        """What the expected range depends on."""
         if self.temperature >= HIGH_TEMPERATURE:
-            return i18n("Short answers gain less; a temperature of 0 gains more.")
-        return i18n("Short answers and higher temperatures gain less.")
-
-    @property
-    def _basis(self) -> Sentence:
+            conditions = i18n("Short answers gain less; a temperature of 0 gains more.")
+        else:
+            conditions = i18n("Short answers and higher temperatures gain less.")
         if self.basis == "model":
-            return i18n("Estimated from this model's passes, which were measured here.")
-        if self.basis == "others":
-            return i18n("Estimated from passes of {name}, which were measured here.", name=self.measured_with)
-        return i18n("Estimated from the speed of the memory, which was measured here.")
-
-    @property
-    def _head_basis(self) -> Sentence:
+            basis = i18n("Estimated from this model's passes, which were measured here.")
+        elif self.basis == "others":
+            basis = i18n("Estimated from passes of {name}, which were measured here.", name=self.measured_with)
+        else:
+            basis = i18n("Estimated from the speed of the memory, which was measured here.")
         if not self.by_head:
-            return i18n("")
-        return i18n("The range comes from published figures: how often this head is right was not measured here.")
+            return conditions, basis
+        head = i18n("The range comes from published figures: how often this head is right was not measured here.")
+        return conditions, basis, head
 
 
 def measured_words(speed: PairSpeed) -> Sentence:

@@ -91,11 +91,10 @@ def answer_verdict(stats: RunStats) -> SpeedVerdict:
 
 def sums_verdict(sums: Sums) -> SpeedVerdict:
     """Judge all answers with a known cost of plain decoding together, weighted by length."""
-    stats, all_s = sums.stats, sums.stats.generation_s
-    share = sums.compared_s / all_s if 0.0 < sums.compared_s < all_s else 1.0
+    stats = sums.stats
     return speed_verdict(
-        tokens=sums.compared_tokens or round(stats.tokens * share),  # older versions did not store the token count
-        seconds=sums.compared_s if sums.plain_s else all_s,
+        tokens=sums.compared_tokens if sums.plain_s else stats.tokens,
+        seconds=sums.compared_s if sums.plain_s else stats.generation_s,
         plain_s=sums.plain_s,
         proposed=stats.proposed,
         accepted=stats.accepted,

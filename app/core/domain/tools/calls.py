@@ -28,9 +28,6 @@ FINAL_STATUS = {
     CallStatus.RUNNING: CallStatus.UNKNOWN,
 }
 _STATUS_RESULTS = {
-    CallStatus.WAITING: "The user stopped this call.",
-    CallStatus.ASKED: "The user stopped this call.",
-    CallStatus.RUNNING: "The call was interrupted. Whether it had an effect is not known.",
     CallStatus.STOPPED: "The user stopped this call.",
     CallStatus.UNKNOWN: "The call was interrupted. Whether it had an effect is not known.",
 }
@@ -66,12 +63,7 @@ _CLOSING_TAGS = re.compile(
 )
 
 
-def without_closing_tags(text: str) -> str:
-    """Remove closing tags of chat templates from a result."""
-    return _CLOSING_TAGS.sub(r"< \1", text)
-
-
 def result_for_model(call: StoredCall, text: str) -> str:
     """The text for the model: the result, or why the call has none."""
-    words = without_closing_tags(text) or _STATUS_RESULTS.get(call.status, "")
+    words = _CLOSING_TAGS.sub(r"< \1", text) or _STATUS_RESULTS.get(with_final_status(call).status, "")
     return f"{words}\n[{call.cut:,} more characters were left out]" if call.cut else words

@@ -43,7 +43,11 @@ def read_allowed_tools(line: str) -> tuple[AllowedTool, ...]:
 def allowed_line(tools: Iterable[AllowedTool]) -> str:
     """Write the tools as a line, each tool once with its last digest."""
     kept = {(one.server, one.name): one for one in tools}
-    return ", ".join(map(_format, kept.values()))
+    servers = ("".join(_ESCAPED.get(char, char) for char in one.server) for one in kept.values())
+    return ", ".join(
+        f"{server}/{one.name}" + (f"#{one.digest}" if one.digest else "")
+        for server, one in zip(servers, kept.values(), strict=True)
+    )
 
 
 def _read(part: str) -> AllowedTool:
@@ -52,8 +56,3 @@ def _read(part: str) -> AllowedTool:
     if not slash or not server or not _NAME.fullmatch(name) or (digest and not _DIGEST.fullmatch(digest)):
         raise ValueError(i18n("{part} is not of the form server/tool.", part=repr(part[:80])))
     return AllowedTool(unquote(server), name, digest)
-
-
-def _format(tool: AllowedTool) -> str:
-    server = "".join(_ESCAPED.get(char, char) for char in tool.server)
-    return f"{server}/{tool.name}" + (f"#{tool.digest}" if tool.digest else "")

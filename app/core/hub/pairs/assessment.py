@@ -18,7 +18,7 @@ from app.core.hub.remote_header import KnownModel
 from engine.errors import DraftRefusedError
 from engine.fit.cache_size import CacheSetup
 from engine.fit.estimate import ONE_DEVICE, DeviceSplit
-from engine.fit.table import FitTable, FreeMemory, ModelPlan, PairPlan, choose_parallel, fit_table, parallel_obstacle
+from engine.fit.table import FitTable, FreeMemory, ModelPlan, PairPlan, choose_parallel, fit_table
 from engine.gguf.head_files import head_method
 from engine.gguf.header import write_stub
 from engine.heads.compatibility import check_head_file
@@ -72,9 +72,7 @@ def assess_pair(
     """
     match = check_draft(target, draft, should_stop) if draft else None
     pair, shared = pair_plan(target, draft, plan), plan.shared_context
-    obstacle = parallel_obstacle(target.header, shared=shared)
-    chosen = choose_parallel(pair, room, plan.parallel, shared=shared, obstacle=obstacle)
-    pair = pair.answering(chosen.number, shared=shared)
+    pair = pair.answering(choose_parallel(pair, room, plan.parallel, shared=shared), shared=shared)
     return PairAssessment(match, fit_table(pair, room), pair)
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.core.domain.seeds import SamplingRecord
 from app.core.storage.chats import conversations
-from app.core.storage.chats.codec import sampling_to_text, stats_from_text
+from app.core.storage.chats.codec import stats_from_text
 from engine.records import RunStats
 
 _COLUMNS = """
@@ -34,21 +33,6 @@ class AnswerRecord:
     stats: RunStats
 
 
-def set_models(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
-    db.execute("UPDATE messages SET target = ?, draft = ? WHERE id = ?", (target, draft, message_id))
-
-
-def set_models_while_streaming(db: sqlite3.Connection, message_id: int, target: str, draft: str) -> None:
-    """Store the models of an answer unless it has ended: the end of an answer stores them, too."""
-    sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
-    db.execute(sql, (target, draft, message_id))
-
-
-def set_sampling(db: sqlite3.Connection, message_id: int, drawn: SamplingRecord | None) -> None:
-    """Store how an answer was sampled."""
-    db.execute("UPDATE messages SET drawn = ? WHERE id = ?", (sampling_to_text(drawn), message_id))
-
-
 def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[AnswerRecord, ...]:
     """The answers in all branches of a conversation, in order."""
     return _readable(db.execute(f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", (conversation_id,)))
@@ -57,13 +41,6 @@ def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[Answe
 def answer_of_message(db: sqlite3.Connection, message_id: int) -> AnswerRecord | None:
     """One answer; None if it is deleted or has no counters."""
     return next(iter(_readable(db.execute(f"{_COLUMNS} AND messages.id = ?", (message_id,)))), None)
-
-
-def answers_after(db: sqlite3.Connection, message_id: int, limit: int) -> tuple[tuple[AnswerRecord, ...], int | None]:
-    """The next answers of all conversations after a message id, and the id to continue from (None at the end)."""
-    sql = f"{_COLUMNS} AND deleted_at IS NULL AND messages.id > ? ORDER BY messages.id LIMIT ?"
-    found = db.execute(sql, (message_id, limit)).fetchall()
-    return _readable(found), found[-1][0] if len(found) == limit else None
 
 
 def _readable(found: Iterable[Sequence[Any]]) -> tuple[AnswerRecord, ...]:

@@ -96,14 +96,15 @@ class StreamingAnswers:
             answer.parts.append(text)
             answer.spans.extend(spans)
             answer.thinking_ms = thinking_ms
-            return self._changed(answer)
+            answer.num_changes += 1
+            return answer.num_changes == answer.num_written + 1
 
     def end(self, message_id: int, ending: AnswerEnding) -> None:
         """End an answer, which is due at once."""
         with self._lock:
             answer = self._answers[message_id]
             answer.ending = ending
-            self._changed(answer)
+            answer.num_changes += 1
             answer.due_s = self._clock()
 
     def current(self, message_id: int) -> AnswerSnapshot | None:
@@ -161,12 +162,6 @@ class StreamingAnswers:
         """The number of answers that are not completely written."""
         with self._lock:
             return sum(answer.num_changes > answer.num_written for answer in self._answers.values())
-
-    @staticmethod
-    def _changed(answer: _StreamingAnswer) -> bool:
-        was_clean = answer.num_changes == answer.num_written
-        answer.num_changes += 1
-        return was_clean
 
     @staticmethod
     def _snapshot(message_id: int, answer: _StreamingAnswer) -> AnswerSnapshot:

@@ -7,92 +7,68 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
 from app.core.domain.errors import BackupError, DamagedFileError, StorageError
 from app.core.storage.atomic import move_into_place
 from app.core.storage.chats.database import check, version_of
+from app.core.storage.chats.schema import VERSION
 from engine.sentences import i18n
 
 DAILY, WEEKLY, MONTHLY = 12, 10, 9
 _STAMP = "%Y%m%d-%H%M%S-%f"
 _PAGES_AT_ONCE = 1000  # pages of 4 KiB; copying them takes a few milliseconds
 
-TableCount = tuple[str, int, int]  # a table, its number of rows, its highest row number
-
-
-@dataclass(frozen=True, slots=True)
-class UnverifiedBackup:
-    """A copy that is not verified yet: ``counts`` are those of the source."""
-
-    part: Path
-    final: Path
-    counts: tuple[TableCount, ...]
-
-
-def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime, *, label: str = "daily") -> Path:
-    """Copy the open file into ``folder`` and verify the copy; returns its path.
-
-    `rotate` thins out ``daily`` copies; all others are kept.
-
-    Raises:
-        BackupError: the copy could not be written, or differs. No partial copy is left.
-    """
-    return verify(copy_database(connection, folder, now, label=label))
-
 
 def copy_database(
-    connection: sqlite3.Connection,
-    folder: Path,
-    now: datetime,
-    *,
-    label: str = "daily",
-    between: Callable[[], None] = lambda: None,
-) -> UnverifiedBackup:
-    """Copy the open file a few megabytes at a time; ``between`` may use and change it meanwhile.
+    connection: sqlite3.Connection, folder: Path, now: datetime, between: Callable[[], None] = lambda: None
+) -> Path:
+    """Copy the open file a few megabytes at a time; returns the unverified copy.
+
+    ``between`` may use and change the file meanwhile.
 
     Raises:
         BackupError: the copy could not be written. No partial copy is left.
     """
-    final = folder / f"chats-{label}-{now.strftime(_STAMP)}.db"
-    part = final.with_suffix(".part")
-
-    def step(_status: int, remaining: int, _total: int) -> None:
-        if remaining:
-            between()
-
+    part = folder / f"chats-daily-{now.strftime(_STAMP)}.part"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
             # SQLite includes changes that this connection makes meanwhile: https://www.sqlite.org/backup.html
-            connection.backup(copy, pages=_PAGES_AT_ONCE, progress=step)
-            return UnverifiedBackup(part, final, _table_counts(connection))
+            connection.backup(
+                copy, pages=_PAGES_AT_ONCE, progress=lambda _status, left, _all: between() if left else None
+            )
     except (sqlite3.Error, OSError, StorageError) as error:
-        _discard(part)
-        raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
+        raise _failed(part, error) from error
+    return part
 
 
-def verify(copied: UnverifiedBackup) -> Path:
-    """Read a whole copy, compare it with its source, and accept it; returns its path. On any thread.
+def verify(part: Path) -> Path:
+    """Read a whole copy, and accept it; returns its path. On any thread.
 
     Raises:
-        BackupError: it differs, or is incomplete. No partial copy is left.
+        BackupError: it is damaged. No partial copy is left.
     """
-    part, final = copied.part, copied.final
+    final = part.with_suffix(".db")
     try:
         with contextlib.closing(sqlite3.connect(part, isolation_level=None)) as copy:
             # The copy must be a single file: in WAL mode it would need others beside it.
             copy.execute("PRAGMA journal_mode = DELETE").fetchall()
             check(copy, thorough=True)
-            _compare(copy, copied)
         move_into_place(part, final)
     except (sqlite3.Error, OSError, DamagedFileError) as error:
-        _discard(part)
-        raise BackupError(i18n("The copy {file} could not be made: {error}.", file=final.name, error=error)) from error
+        raise _failed(part, error) from error
     return final
+
+
+def _failed(part: Path, error: Exception) -> BackupError:
+    """Delete a failed copy; returns the error to raise."""
+    _discard(part)
+    return BackupError(
+        i18n("The copy {file} could not be made: {error}.", file=part.with_suffix(".db").name, error=error)
+    )
 
 
 def discard_unfinished(folder: Path) -> None:
@@ -107,15 +83,15 @@ def _discard(part: Path) -> None:
             litter.unlink(missing_ok=True)
 
 
-def backups_in(folder: Path, label: str = "*") -> list[Path]:
+def backups_in(folder: Path) -> list[Path]:
     """The finished copies, newest first."""
-    return sorted(filter(_is_dated, folder.glob(f"chats-{label}-*.db")), key=_made_at, reverse=True)
+    return sorted(filter(_is_dated, folder.glob("chats-daily-*.db")), key=_made_at, reverse=True)
 
 
 def backup_is_due(folder: Path, now: datetime) -> bool:
     """True if there is no copy of today yet."""
     today = now.strftime("%Y%m%d")
-    return not any(_made_at(path)[:8] == today for path in backups_in(folder, "daily"))
+    return not any(_made_at(path)[:8] == today for path in backups_in(folder))
 
 
 def rotate(folder: Path, now: datetime) -> None:
@@ -124,19 +100,20 @@ def rotate(folder: Path, now: datetime) -> None:
     The same limits apply separately to copies dated after ``now``, which were made while the clock was ahead.
     """
     keep, today = set[Path](), now.strftime("%Y%m%d")
-    daily = backups_in(folder, "daily")
+    daily = backups_in(folder)
     days = [(path, datetime.strptime(_made_at(path), _STAMP)) for path in daily]  # noqa: DTZ007 (a file's name)
     for is_ahead in (False, True):
         some = [(path, day) for path, day in days if (day.strftime("%Y%m%d") > today) is is_ahead]
         for period, limit in (("%Y%m%d", DAILY), ("%G-%V", WEEKLY), ("%Y%m", MONTHLY)):
-            keep.update(_newest_of_each(some, period, limit))
+            newest = {day.strftime(period): path for path, day in reversed(some)}
+            keep.update(list(newest.values())[-limit:])
     for path in daily:
         if path not in keep:
             path.unlink(missing_ok=True)
 
 
-def most_complete_backup(folder: Path, max_version: int) -> Path | None:
-    """The intact copy with a layout up to ``max_version`` and the most rows ever inserted; of equal copies the newest.
+def most_complete_backup(folder: Path) -> Path | None:
+    """The intact copy with the most rows ever inserted; of equal copies the newest.
 
     The time is unreliable: the clock may have been ahead when an old copy was made.
     """
@@ -144,7 +121,7 @@ def most_complete_backup(folder: Path, max_version: int) -> Path | None:
         try:
             with _reading(path) as copy:
                 check(copy)
-                if 0 < version_of(copy) <= max_version:
+                if version_of(copy) == VERSION:
                     return path
         except (sqlite3.Error, UnicodeDecodeError, DamagedFileError):
             continue
@@ -177,33 +154,3 @@ def _is_dated(path: Path) -> bool:
 
 def _made_at(path: Path) -> str:
     return path.stem.split("-", 2)[2]
-
-
-def _newest_of_each(days: Iterable[tuple[Path, datetime]], period: str, limit: int) -> list[Path]:
-    newest: dict[str, Path] = {}
-    for path, day in days:
-        newest.setdefault(day.strftime(period), path)
-    return list(newest.values())[:limit]
-
-
-def _compare(copy: sqlite3.Connection, copied: UnverifiedBackup) -> None:
-    if _table_counts(copy) != copied.counts:
-        raise DamagedFileError(i18n("{file} differs from the chats file", file=copied.final.name))
-
-
-def _table_counts(connection: sqlite3.Connection) -> tuple[TableCount, ...]:
-    """The rows of each table, and the layout's version. They are the same in a correct copy.
-
-    The search's tables are left out: they can be rebuilt.
-    """
-    names = connection.execute(
-        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'found_%' "
-        "ORDER BY name"
-    ).fetchall()
-    version = version_of(connection)
-    counts = []
-    for (name,) in names:
-        quoted = '"' + name.replace('"', '""') + '"'
-        row = connection.execute(f"SELECT count(*), coalesce(max(rowid), 0) FROM {quoted}").fetchone()  # noqa: S608 (a table's own name)
-        counts.append((f"{name} v{version}", int(row[0]), int(row[1])))
-    return tuple(counts)

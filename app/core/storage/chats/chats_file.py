@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import sqlite3
 import threading
@@ -13,12 +14,12 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
+from pathlib import Path
 
 from app.core.domain.errors import BackupError, DamagedFileError, StorageError
 from app.core.storage.chats import messages
 from app.core.storage.chats.answers import RETRY_S, AnswerSnapshot, StreamingAnswers
 from app.core.storage.chats.backups import (
-    UnverifiedBackup,
     backup_is_due,
     copy_database,
     discard_unfinished,
@@ -86,7 +87,7 @@ class ChatsFile:
     def close(self, timeout_s: float = 5.0) -> bool:
         """Write everything and close the file; False if something could not be saved."""
         with contextlib.suppress(StorageError):
-            self._writer.call(self._write_everything)
+            self._writer.call(functools.partial(self._write_due, everything=True))
         ended = self._writer.stop(timeout_s)
         if self._verifying is not None:
             self._verifying.join(VERIFY_S)
@@ -122,14 +123,10 @@ class ChatsFile:
             log.warning("What was left over of the last time could not be put in order: %s", error)
         return connection
 
-    def _write_due(self, db: sqlite3.Connection) -> float | None:
-        for snapshot in self._answers.due():
+    def _write_due(self, db: sqlite3.Connection, *, everything: bool = False) -> float | None:
+        for snapshot in self._answers.due(everything=everything):
             self._write_snapshot(db, snapshot)
         return self._answers.wait_s()
-
-    def _write_everything(self, db: sqlite3.Connection) -> None:
-        for snapshot in self._answers.due(everything=True):
-            self._write_snapshot(db, snapshot)
 
     def _write_snapshot(self, db: sqlite3.Connection, snapshot: AnswerSnapshot) -> None:
         try:
@@ -173,7 +170,7 @@ class ChatsFile:
         )
         self._may_be_damaged = self._may_be_damaged or damaged
 
-    def _verify(self, copied: UnverifiedBackup) -> None:
+    def _verify(self, copied: Path) -> None:
         """Verify the backup on another thread: damage in it means damage in the file."""
         try:
             verify(copied)
@@ -233,36 +230,24 @@ class ChatsFile:
         self._writer.post(lambda _db: function())
 
     def _in_transaction(self, job: Job[Result]) -> Job[Result]:
-        transacted = _in_transaction(job)
+        def attempt(db: sqlite3.Connection) -> Result:
+            with transaction(db):
+                return job(db)
 
         def write(db: sqlite3.Connection) -> Result:
             # Retry also answers whose write just failed: no message may be stored below an unwritten answer.
             for snapshot in self._answers.due(ended=True):
                 self._write_snapshot(db, snapshot)
             try:
-                return transacted(db)
+                return attempt(db)
+            except sqlite3.DatabaseError as error:
+                if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
+                    raise
+                log.warning("The index of the search was damaged and is made anew: %s", error)
+                with transaction(db):
+                    rebuild(db)
+                return attempt(db)
             finally:
                 self.on_written()
 
         return write
-
-
-def _in_transaction(job: Job[Result]) -> Job[Result]:
-    """Wrap a job in a transaction. If the search index is damaged, it is rebuilt and the job runs again."""
-
-    def attempt(db: sqlite3.Connection) -> Result:
-        with transaction(db):
-            return job(db)
-
-    def transacted(db: sqlite3.Connection) -> Result:
-        try:
-            return attempt(db)
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_CORRUPT_VTAB:
-                raise
-            log.warning("The index of the search was damaged and is made anew: %s", error)
-            with transaction(db):
-                rebuild(db)
-            return attempt(db)
-
-    return transacted

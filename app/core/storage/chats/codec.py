@@ -22,8 +22,9 @@ from app.core.domain.seeds import RECORDED_KEYS, SamplingRecord
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import valid_values
 from app.core.domain.tools.calls import CallStatus, StoredCall
+from app.core.storage.json_records import JSON_ERRORS, read_record
 from engine.intervals import checked_counts
-from engine.records import GREEDY, Mode, PassProbabilities, RunStats, Source, TokenSpan
+from engine.records import GREEDY, PassProbabilities, RunStats, Source, TokenSpan
 from engine.sentences import from_json, to_json
 
 log = logging.getLogger(__name__)
@@ -38,8 +39,6 @@ _SHARES: dict[float | None, float | None] = {None: None} | {
 MAX_REJECTED_CHARS = 200  # a longer rejected text is cut
 # Cached, since equal spans occur thousands of times.
 _span = functools.lru_cache(maxsize=4096)(TokenSpan)
-_STATS_FIELDS = {field.name for field in dataclasses.fields(RunStats)}
-_STATS_TUPLES = ("proposed_by_depth", "accepted_by_depth", "decisions")
 
 
 # ---- provenance -----------------------------------------------------------------------------------------------------
@@ -87,7 +86,7 @@ def spans_from_text(text: str | None) -> tuple[TokenSpan, ...]:
                 same = every if source in _SPECULATIVE_ENDS else None
                 probabilities = _probabilities_from_list(item[2:], greedy=every is not None) if len(item) > 2 else same
                 spans.append(TokenSpan(int(item[0]), source, str(item[1])[:MAX_REJECTED_CHARS], probabilities))
-    except (ValueError, TypeError, LookupError, ArithmeticError, RecursionError):
+    except JSON_ERRORS:
         log.warning("The provenance of a stored answer cannot be read and is left out.")
         return ()
     return tuple(spans)
@@ -140,7 +139,7 @@ def stats_to_text(stats: RunStats | None, *, keeps_templates: bool = False) -> s
     if stats is None:
         return None
     # Not asdict: it would deep-copy the mapping's keys.
-    values: dict[str, Any] = {name: getattr(stats, name) for name in sorted(_STATS_FIELDS)}
+    values: dict[str, Any] = {field.name: getattr(stats, field.name) for field in dataclasses.fields(stats)}
     values["provenance"] = {source.value: count for source, count in stats.provenance.items()}
     if keeps_templates:
         values["decisions"] = [to_json(decision) for decision in stats.decisions]
@@ -148,25 +147,20 @@ def stats_to_text(stats: RunStats | None, *, keeps_templates: bool = False) -> s
 
 
 def stats_from_text(text: str | None) -> RunStats | None:
-    """Decode the counters; keys of another version are ignored."""
+    """Decode the counters; keys of another version are ignored. None if a value is invalid."""
     if not text:
         return None
     try:
-        values = {key: value for key, value in json.loads(text).items() if key in _STATS_FIELDS}
-        for name in _STATS_TUPLES:
-            if name in values:
-                values[name] = tuple(values[name])
-        if "decisions" in values:
-            values["decisions"] = tuple(from_json(decision) for decision in values["decisions"])
-        if "mode" in values:
-            values["mode"] = Mode(values["mode"])
-        values["interval_counts"] = checked_counts(values.get("interval_counts", {}))
-        counts = values.get("provenance", {})
-        values["provenance"] = {Source(key): int(count) for key, count in counts.items()}
-        return RunStats(**values)
-    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
-        log.warning("The figures of a stored answer cannot be read and are left out.")
-        return None
+        data = json.loads(text)
+        data["decisions"] = [from_json(decision) for decision in data.get("decisions", ())]
+        stats: RunStats = read_record(RunStats, data)
+        checked_counts(stats.interval_counts)
+    except JSON_ERRORS:
+        stats = RunStats(proposed_by_depth=(0,))
+    if len(stats.proposed_by_depth) == len(stats.accepted_by_depth):
+        return stats
+    log.warning("The figures of a stored answer cannot be read and are left out.")
+    return None
 
 
 def sampling_to_text(drawn: SamplingRecord | None) -> str:
@@ -180,7 +174,7 @@ def sampling_from_text(text: str | None) -> SamplingRecord | None:
         return None
     try:
         values = _recorded_values(tuple(json.loads(text)["values"].items()))
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+    except JSON_ERRORS:
         values = {}
     if len(values) < len(RECORDED_KEYS):
         log.warning("How a stored answer was drawn cannot be read and is left out.")
@@ -206,30 +200,34 @@ def call_to_text(call: StoredCall | None) -> str:
 
 
 def call_from_text(text: str | None, status: str) -> StoredCall | None:
-    """Decode a call; None if the message is not a call. Unreadable fields are empty."""
+    """Decode a call; None if the message is not a call. The fields of an unreadable call are empty."""
     if not status:
         return None
+    known = CallStatus(status) if status in tuple(CallStatus) else CallStatus.UNKNOWN
     try:
         data = json.loads(text or "")
-    except ValueError:
-        data = None
-    fields = data if isinstance(data, dict) else {}
+        call: StoredCall = read_record(StoredCall, {**data, "call_id": data["id"], "status": known.value})
+    except JSON_ERRORS:
+        return StoredCall("", "", "", "", known)
+    return call
 
-    def words(key: str) -> str:
-        found = fields.get(key)
-        return found if isinstance(found, str) else ""
 
-    def whole(key: str) -> int | None:
-        found = fields.get(key)
-        return found if isinstance(found, int) and not isinstance(found, bool) and found >= 0 else None
+# ---- options of conversations ---------------------------------------------------------------------------------------
 
-    return StoredCall(
-        words("id"),
-        words("name"),
-        words("server"),
-        words("arguments"),
-        CallStatus(status) if status in tuple(CallStatus) else CallStatus.UNKNOWN,
-        words("title"),
-        whole("cut") or 0,
-        whole("took_ms"),
-    )
+MAX_OPTIONS_CHARS = 1_000_000
+
+
+def options_to_text(values: Mapping[str, Any]) -> str:
+    return json.dumps(dict(values), ensure_ascii=False, separators=(",", ":"))
+
+
+def options_from_text(text: object) -> dict[str, Any]:
+    """Decode options. Unreadable options are logged and returned as empty."""
+    if not isinstance(text, str) or not text or len(text) > MAX_OPTIONS_CHARS:
+        return {}
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        log.warning("The options of a conversation could not be read: %s", error)
+        return {}
+    return values if isinstance(values, dict) else {}

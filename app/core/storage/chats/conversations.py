@@ -4,90 +4,72 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from app.core.domain.conversations import ConversationRow
 from app.core.domain.engines import HOST_SEPARATOR, is_local_url
-from app.core.storage.chats import attachments, index
-from engine.records import Mode
+from app.core.domain.messages import EPOCH
+from app.core.storage.chats import index
 
 log = logging.getLogger(__name__)
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_US = 230 * 365 * 86_400_000_000  # a damaged file may contain an impossible date
 
-_NEWEST_FIRST = " ORDER BY updated_at DESC, id DESC"
-_LISTED_COLUMNS = """
+_LISTED = """
     SELECT id, title, updated_at, pinned, archived, folder_id, place
-    FROM conversations WHERE deleted_at IS NULL
+    FROM conversations WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC
 """
 _REMOTE = "SELECT DISTINCT conversation_id, target FROM messages WHERE instr(target, ' @ ') > 0"
-_IN_A_SECTION_OR_NEW = """
-    AND (pinned OR archived OR folder_id IS NOT NULL OR id IN (
-        SELECT id FROM conversations WHERE deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT ?))
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """A conversation without its messages."""
-
-    id: int
-    title: str
-    mode: Mode
-    depth: int | None
 
 
 def to_us(moment: datetime) -> int:
     """Microseconds since 1970, exactly."""
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    return (moment - EPOCH) // timedelta(microseconds=1)
 
 
 def from_us(microseconds: int) -> datetime:
     """The time in UTC, limited to 1970 to 2199."""
-    return _EPOCH + timedelta(microseconds=min(max(microseconds, 0), _LATEST_US))
+    return EPOCH + timedelta(microseconds=min(max(microseconds, 0), _LATEST_US))
 
 
-def insert_conversation(db: sqlite3.Connection, title: str, mode: Mode, depth: int | None, now: datetime) -> int:
+def insert_conversation(db: sqlite3.Connection, title: str, now: datetime) -> int:
     """Insert a conversation; returns its id, which is never reused."""
-    sql = "INSERT INTO conversations (title, created_at, updated_at, mode, depth) VALUES (?, ?, ?, ?, ?)"
-    conversation_id = int(db.execute(sql, (title, to_us(now), to_us(now), mode.value, depth)).lastrowid or 0)
-    index.add_title(db, conversation_id)
+    sql = "INSERT INTO conversations (title, created_at, updated_at, mode) VALUES (?, ?, ?, '')"
+    conversation_id = int(db.execute(sql, (title, to_us(now), to_us(now))).lastrowid or 0)
+    index.TITLES.add(db, conversation_id)
     return conversation_id
 
 
 def set_title(db: sqlite3.Connection, conversation_id: int, title: str) -> None:
     """Set the title that the user wrote; it is never replaced by a generated one."""
-    index.forget_title(db, conversation_id)
-    db.execute("UPDATE conversations SET title = ?, title_by_user = 1 WHERE id = ?", (title, conversation_id))
-    index.add_title(db, conversation_id)
+    with index.TITLES.changed(db, conversation_id):
+        db.execute("UPDATE conversations SET title = ?, title_by_user = 1 WHERE id = ?", (title, conversation_id))
 
 
 def title_if_unnamed(db: sqlite3.Connection, conversation_id: int, title: str) -> None:
     sql = "UPDATE conversations SET title = ? WHERE id = ? AND title = '' AND title_by_user = 0"
-    index.forget_title(db, conversation_id)
-    db.execute(sql, (title, conversation_id))
-    index.add_title(db, conversation_id)
+    with index.TITLES.changed(db, conversation_id):
+        db.execute(sql, (title, conversation_id))
 
 
 def delete_conversation(db: sqlite3.Connection, conversation_id: int) -> None:
     """Delete a conversation with all its messages and unsent text."""
-    index.forget_messages_of(db, conversation_id)
-    index.forget_title(db, conversation_id)
+    of_messages = "message_id IN (SELECT id FROM messages WHERE conversation_id = ?)"
+    index.ATTACHMENTS.forget(db, conversation_id, of_messages)
+    index.MESSAGES.forget(db, conversation_id, "conversation_id = ?")
+    index.TITLES.forget(db, conversation_id)
     db.execute("DELETE FROM unsent WHERE conversation_id = ?", (conversation_id,))
-    attachments.delete_unsent(db, conversation_id)
+    index.ATTACHMENTS.forget(db, conversation_id, "unsent_of = ?")
+    db.execute("DELETE FROM attachments WHERE unsent_of = ?", (conversation_id,))
     db.execute("DELETE FROM conversations WHERE id = ?", (conversation_id,))
 
 
-def list_conversations(db: sqlite3.Connection, newest: int | None = None) -> tuple[ConversationRow, ...]:
-    """List all conversations, last changed first; ``newest`` limits those without a pin, a folder or the archive."""
-    sql = _LISTED_COLUMNS + (_IN_A_SECTION_OR_NEW if newest is not None else "") + _NEWEST_FIRST
-    rows = db.execute(sql, () if newest is None else (newest,))
+def list_conversations(db: sqlite3.Connection) -> tuple[ConversationRow, ...]:
+    """List all conversations, last changed first."""
     away = _with_remote_answers(db)
     return tuple(
         ConversationRow(number, title, from_us(updated), bool(pinned), bool(archived), folder_id, place, number in away)
-        for number, title, updated, pinned, archived, folder_id, place in rows
+        for number, title, updated, pinned, archived, folder_id, place in db.execute(_LISTED)
     )
 
 
@@ -114,14 +96,11 @@ def find_latest(db: sqlite3.Connection, wanted: int | None = None) -> int | None
     return int(row[0]) if row else None
 
 
-def read_conversation(db: sqlite3.Connection, conversation_id: int) -> Conversation | None:
-    """Read one conversation; None if it is gone. A mode that this version of Paceline does not know becomes off."""
-    sql = "SELECT id, title, mode, depth FROM conversations WHERE id = ? AND deleted_at IS NULL"
+def title_of(db: sqlite3.Connection, conversation_id: int) -> str | None:
+    """The title of a conversation; None if it is gone."""
+    sql = "SELECT title FROM conversations WHERE id = ? AND deleted_at IS NULL"
     row = db.execute(sql, (conversation_id,)).fetchone()
-    if row is None:
-        return None
-    mode = Mode.from_value(row[2]) or Mode.OFF
-    return Conversation(row[0], row[1], mode, row[3])
+    return str(row[0]) if row else None
 
 
 def set_updated(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:

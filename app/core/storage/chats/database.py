@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import shutil
 import sqlite3
@@ -155,14 +154,6 @@ def as_storage_error(error: sqlite3.Error | ValueError | ArithmeticError | Looku
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT):
         return DamagedFileError(i18n("{file} cannot be read as a chats file ({error}).", file=file.name, error=error))
     return StorageError(i18n("{file}: {error}.", file=file.name, error=error))
-
-
-def means_full_disk(error: BaseException | None) -> bool:
-    """True if an error of SQLite or the system means a full disk."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    code = getattr(error, "sqlite_errorcode", 0)
-    return code & 0xFF == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE  # extending the WAL index failed
 
 
 def _is_full(folder: Path) -> bool:

@@ -13,8 +13,7 @@ from datetime import datetime, timedelta
 
 from app.core.domain.tree import MessageTree
 from app.core.storage.chats import conversations, messages
-from app.core.storage.chats.writer import DatabaseAccess
-from engine.records import Mode
+from app.core.storage.chats.writer import StorePart, stored
 
 RETENTION = timedelta(days=30)
 _HAS_TITLE = "title <> ''"  # true for deleted chats; the chat of moved messages has no title
@@ -45,53 +44,64 @@ class DeletedBranch:
     children: tuple[int, ...] = ()
 
 
-class Deletions:
+class Deletions(StorePart):
     """Every method raises `StorageError` on failure."""
 
-    def __init__(self, access: DatabaseAccess) -> None:
-        self._access = access
-
-    def mark(self, conversation_ids: Sequence[int], now: datetime) -> None:
+    @stored
+    def mark(self, db: sqlite3.Connection, conversation_ids: Sequence[int], now: datetime) -> None:
         """Mark chats as deleted: all or none."""
+        for conversation_id in conversation_ids:
+            _mark(db, conversation_id, now)
 
-        def job(db: sqlite3.Connection) -> None:
-            for conversation_id in conversation_ids:
-                _mark(db, conversation_id, now)
-
-        self._access.write(job)
-
-    def undo_deletion(self, conversation_ids: Sequence[int]) -> None:
+    @stored
+    def undo_deletion(self, db: sqlite3.Connection, conversation_ids: Sequence[int]) -> None:
         """Undo the deletion of chats."""
-        sql = "UPDATE conversations SET deleted_at = NULL WHERE id = ?"
-        self._access.write(lambda db: db.executemany(sql, ((each,) for each in conversation_ids)))
+        db.executemany(
+            "UPDATE conversations SET deleted_at = NULL WHERE id = ?", ((each,) for each in conversation_ids)
+        )
 
     def deleted_chats(self) -> tuple[DeletedChat, ...]:
         """Chats whose deletion can be undone, last deleted first."""
         marked = f"FROM conversations WHERE deleted_at IS NOT NULL AND {_HAS_TITLE}"
         sql = f"SELECT id, title, deleted_at {marked} ORDER BY deleted_at DESC"
-        rows = self._access.read(lambda db: db.execute(sql).fetchall())
+        rows = self.access.read(lambda db: db.execute(sql).fetchall())
         return tuple(DeletedChat(chat, title, conversations.from_us(at) + RETENTION) for chat, title, at in rows)
 
-    def mark_branch(self, message_id: int, now: datetime) -> DeletedBranch | None:
-        """Hide a message and its descendants; None if the message does not exist."""
-        return self._access.write(lambda db: _move_to_hidden_chat(db, message_id, now, alone=False))
+    @stored
+    def mark_branch(
+        self, db: sqlite3.Connection, message_id: int, now: datetime, *, alone: bool = False
+    ) -> DeletedBranch | None:
+        """Hide a message and its descendants, or it ``alone``; None if the message does not exist."""
+        conversation_id = messages.conversation_of(db, message_id)
+        if conversation_id is None:
+            return None
+        tree = messages.read_tree(db, conversation_id)
+        moved = (message_id,) if alone else tree.below(message_id)
+        hidden_chat_id = conversations.insert_conversation(db, "", now)
+        _mark(db, hidden_chat_id, now)
+        _move(db, moved, hidden_chat_id)
+        messages.show_instead(db, conversation_id, tree, message_id)
+        parent_id = tree.parents[message_id]
+        shown = tree.shown.get(parent_id) in (message_id, None)
+        children = tuple(tree.children().get(message_id, ())) if alone else ()
+        if children:
+            _move_up(db, conversation_id, tree, message_id)
+        return DeletedBranch(hidden_chat_id, conversation_id, message_id, parent_id, moved, shown, children)
 
-    def mark_message(self, message_id: int, now: datetime) -> DeletedBranch | None:
-        """Hide one message; its descendants stay. None if the message does not exist."""
-        return self._access.write(lambda db: _move_to_hidden_chat(db, message_id, now, alone=True))
-
-    def undo_branch_deletion(self, branch: DeletedBranch) -> None:
+    @stored
+    def undo_branch_deletion(self, db: sqlite3.Connection, branch: DeletedBranch) -> None:
         """Undo the deletion of messages; the branch that was shown before is shown again."""
-        self._access.write(lambda db: _restore(db, branch))
+        _move(db, branch.message_ids, branch.conversation_id)
+        _set_parent(db, branch.children, branch.message_id)
+        if branch.shown:
+            messages.show_below(db, branch.conversation_id, branch.parent_id, branch.message_id)
+        conversations.delete_conversation(db, branch.hidden_chat_id)
 
-    def delete_permanently(self, conversation_ids: Sequence[int]) -> None:
+    @stored
+    def delete_permanently(self, db: sqlite3.Connection, conversation_ids: Sequence[int]) -> None:
         """Delete chats for good, with all their messages."""
-
-        def job(db: sqlite3.Connection) -> None:
-            for conversation_id in conversation_ids:
-                conversations.delete_conversation(db, conversation_id)
-
-        self._access.write(job)
+        for conversation_id in conversation_ids:
+            conversations.delete_conversation(db, conversation_id)
 
 
 def delete_expired(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
@@ -107,26 +117,6 @@ def _mark(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
     db.execute("UPDATE conversations SET deleted_at = ? WHERE id = ?", (conversations.to_us(now), conversation_id))
 
 
-def _move_to_hidden_chat(
-    db: sqlite3.Connection, message_id: int, now: datetime, *, alone: bool
-) -> DeletedBranch | None:
-    conversation_id = messages.conversation_of(db, message_id)
-    if conversation_id is None:
-        return None
-    tree = messages.read_tree(db, conversation_id)
-    moved = (message_id,) if alone else tree.below(message_id)
-    hidden_chat_id = conversations.insert_conversation(db, "", Mode.OFF, None, now)
-    _mark(db, hidden_chat_id, now)
-    _move(db, moved, hidden_chat_id)
-    messages.show_instead(db, conversation_id, tree, message_id)
-    parent_id = tree.parents[message_id]
-    shown = tree.shown.get(parent_id) in (message_id, None)
-    children = tuple(tree.children().get(message_id, ())) if alone else ()
-    if children:
-        _move_up(db, conversation_id, tree, message_id)
-    return DeletedBranch(hidden_chat_id, conversation_id, message_id, parent_id, moved, shown, children)
-
-
 def _move_up(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
     """Move the children of a message to another version of it, or to its parent, and keep the shown path."""
     at = tree.versions_of(message_id)
@@ -140,14 +130,6 @@ def _move_up(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, me
 def _set_parent(db: sqlite3.Connection, message_ids: Sequence[int], parent_id: int | None) -> None:
     sql = "UPDATE messages SET parent_id = ? WHERE id = ?"
     db.executemany(sql, ((parent_id, message_id) for message_id in message_ids))
-
-
-def _restore(db: sqlite3.Connection, branch: DeletedBranch) -> None:
-    _move(db, branch.message_ids, branch.conversation_id)
-    _set_parent(db, branch.children, branch.message_id)
-    if branch.shown:
-        messages.show_below(db, branch.conversation_id, branch.parent_id, branch.message_id)
-    conversations.delete_conversation(db, branch.hidden_chat_id)
 
 
 def _move(db: sqlite3.Connection, message_ids: Sequence[int], conversation_id: int) -> None:

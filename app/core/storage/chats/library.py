@@ -5,26 +5,17 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from app.core.domain.conversations import FolderRow, SearchHit, one_line
 from app.core.domain.errors import StorageError
-from app.core.storage.chats import attachments, conversations, index, messages, summaries
-from app.core.storage.chats.writer import DatabaseAccess
+from app.core.domain.messages import EPOCH
+from app.core.storage.chats import messages
+from app.core.storage.chats.portable import create_folder, insert_chat, read_chat
+from app.core.storage.chats.writer import DatabaseAccess, StorePart, stored
 
 NEW_CHAT = 0  # the key for the unsent text of a chat that is not stored yet
-
-_COPY_MESSAGE = """
-    INSERT INTO messages
-        (conversation_id, parent_id, position, role, text, state, created_at, stats, spans, notice, cut,
-        target, draft, thinking_ms, drawn, call, call_status)
-    SELECT ?, ?, position, role, text, CASE state WHEN 'streaming' THEN 'interrupted' ELSE state END,
-        created_at, stats, spans, notice, cut, target, draft, thinking_ms, drawn, call,
-        CASE call_status WHEN 'running' THEN 'unknown' WHEN 'waiting' THEN 'stopped' WHEN 'asked' THEN 'stopped'
-        ELSE call_status END
-    FROM messages WHERE id = ?
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +28,28 @@ class DeletedFolder:
     num_listed: int
 
 
-class ChatLibrary:
+class ChatLibrary(StorePart):
     """Every method raises `StorageError` if it fails."""
 
     def __init__(self, access: DatabaseAccess) -> None:
-        self._access = access
+        super().__init__(access)
         self._num_searches = 0
 
     # ---- folders ----------------------------------------------------------------------------------------------------
 
     def folders(self) -> tuple[FolderRow, ...]:
-        def job(db: sqlite3.Connection) -> tuple[FolderRow, ...]:
-            found = db.execute("SELECT id, name, folded FROM folders ORDER BY place, id")
-            return tuple(FolderRow(number, name, bool(folded)) for number, name, folded in found)
-
-        return self._access.read(job)
+        sql = "SELECT id, name, folded FROM folders ORDER BY place, id"
+        found = self.access.read(lambda db: db.execute(sql).fetchall())
+        return tuple(FolderRow(number, name, bool(folded)) for number, name, folded in found)
 
     def folder_of(self, conversation_id: int) -> int | None:
         """The folder of a conversation; None if it is in no folder."""
         sql = "SELECT folder_id FROM conversations WHERE id = ?"
-        return self._access.read(lambda db: (db.execute(sql, (conversation_id,)).fetchone() or (None,))[0])
+        return self.access.read(lambda db: (db.execute(sql, (conversation_id,)).fetchone() or (None,))[0])
 
     def create_folder(self, name: str) -> int:
         """Add a folder at the end; returns its id. The name is reduced to one line."""
-        sql = "INSERT INTO folders (name, place) SELECT ?, coalesce(max(place), 0) + 1 FROM folders"
-        return self._access.write(lambda db: int(db.execute(sql, (one_line(name),)).lastrowid or 0))
+        return self.access.write(lambda db: create_folder(db, one_line(name)))
 
     def rename_folder(self, folder_id: int, name: str) -> None:
         """Rename a folder; an empty name is ignored."""
@@ -71,35 +59,29 @@ class ChatLibrary:
     def set_folded(self, folder_id: int, folded: bool) -> None:
         self._change("UPDATE folders SET folded = ? WHERE id = ?", folded, folder_id)
 
-    def delete_folder(self, folder_id: int) -> DeletedFolder | None:
+    @stored
+    def delete_folder(self, db: sqlite3.Connection, folder_id: int) -> DeletedFolder | None:
         """Delete a folder; its conversations stay. None if the folder does not exist."""
+        found = db.execute("SELECT name, folded, place FROM folders WHERE id = ?", (folder_id,)).fetchone()
+        inside = db.execute("SELECT id, deleted_at FROM conversations WHERE folder_id = ?", (folder_id,)).fetchall()
+        db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+        if found is None:
+            return None
+        row = FolderRow(folder_id, found[0], bool(found[1]))
+        return DeletedFolder(row, found[2], tuple(one for one, _ in inside), sum(not gone for _, gone in inside))
 
-        def job(db: sqlite3.Connection) -> DeletedFolder | None:
-            found = db.execute("SELECT name, folded, place FROM folders WHERE id = ?", (folder_id,)).fetchone()
-            inside = db.execute("SELECT id, deleted_at FROM conversations WHERE folder_id = ?", (folder_id,)).fetchall()
-            db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
-            if found is None:
-                return None
-            row = FolderRow(folder_id, found[0], bool(found[1]))
-            return DeletedFolder(row, found[2], tuple(one for one, _ in inside), sum(not gone for _, gone in inside))
-
-        return self._access.write(job)
-
-    def undo_folder_deletion(self, folder: DeletedFolder) -> None:
+    @stored
+    def undo_folder_deletion(self, db: sqlite3.Connection, folder: DeletedFolder) -> None:
         """Undo `delete_folder`. Conversations that were moved to another folder meanwhile stay there."""
         row = folder.row
-
-        def job(db: sqlite3.Connection) -> None:
-            sql = "INSERT INTO folders (id, name, place, folded) VALUES (?, ?, ?, ?)"
-            db.execute(sql, (row.id, row.name, folder.place, row.folded))
-            inside = [(row.id, conversation_id) for conversation_id in folder.conversation_ids]
-            db.executemany("UPDATE conversations SET folder_id = ? WHERE id = ? AND folder_id IS NULL", inside)
-
-        self._access.write(job)
+        sql = "INSERT INTO folders (id, name, place, folded) VALUES (?, ?, ?, ?)"
+        db.execute(sql, (row.id, row.name, folder.place, row.folded))
+        inside = [(row.id, conversation_id) for conversation_id in folder.conversation_ids]
+        db.executemany("UPDATE conversations SET folder_id = ? WHERE id = ? AND folder_id IS NULL", inside)
 
     def arrange_folders(self, folder_ids: Sequence[int]) -> None:
         values = [(place, folder_id) for place, folder_id in enumerate(folder_ids)]
-        self._access.write(lambda db: db.executemany("UPDATE folders SET place = ? WHERE id = ?", values))
+        self.access.write(lambda db: db.executemany("UPDATE folders SET place = ? WHERE id = ?", values))
 
     # ---- pins, archive, order ---------------------------------------------------------------------------------------
 
@@ -130,19 +112,29 @@ class ChatLibrary:
         if folder_id is not None:
             sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 0, folder_id = ? WHERE id = ?"
             values = [(place, folder_id, number) for place, number in enumerate(conversation_ids)]
-        self._access.write(lambda db: db.executemany(sql, values))
+        self.access.write(lambda db: db.executemany(sql, values))
 
     # ---- copies -----------------------------------------------------------------------------------------------------
 
-    def duplicate(self, conversation_id: int) -> int:
-        """Copy a conversation with all its branches; returns the copy's id.
+    @stored
+    def duplicate(self, db: sqlite3.Connection, conversation_id: int, up_to: int | None = None) -> int:
+        """Copy a conversation with all its branches, or only ``up_to`` and its ancestors; returns the copy's id.
+
+        A streaming answer is copied as an interrupted answer with the text that is already written.
 
         Raises:
             StorageError: it does not exist.
         """
-        copy = self._access.write(lambda db: duplicate(db, conversation_id, datetime.now(UTC)))
-        if copy is None:
+        chat = read_chat(db, conversation_id)
+        if chat is None:
             raise StorageError("This chat no longer exists.", "Choose another one.")
+        if up_to is not None:
+            path = set(messages.read_tree(db, conversation_id).ancestors(up_to))
+            chat = replace(chat, messages=tuple(message for message in chat.messages if message.id in path))
+        chat = replace(chat, title=f"{chat.title} (copy)", created_at=EPOCH, updated_at=EPOCH)
+        copy = insert_chat(db, chat, datetime.now(UTC))
+        sql = "UPDATE conversations SET (folder_id, place) = (SELECT folder_id, place FROM conversations WHERE id = ?)"
+        db.execute(f"{sql} WHERE id = ?", (conversation_id, copy))
         return copy
 
     def branch_off(self, message_id: int) -> int:
@@ -151,27 +143,22 @@ class ChatLibrary:
         Raises:
             StorageError: it does not exist.
         """
-
-        def job(db: sqlite3.Connection) -> int | None:
-            source = messages.conversation_of(db, message_id)
-            return None if source is None else duplicate(db, source, datetime.now(UTC), message_id)
-
-        copy = self._access.write(job)
-        if copy is None:
+        source = self.access.read(lambda db: messages.conversation_of(db, message_id))
+        if source is None:
             raise StorageError("This message no longer exists.", "Choose another one.")
-        return copy
+        return self.duplicate(source, message_id)
 
     # ---- unsent texts -----------------------------------------------------------------------------------------------
 
     def save_unsent(self, conversation_id: int | None, text: str) -> Future[None]:
         """Store the composer's text without waiting; an empty text deletes it."""
-        return self._access.post(lambda db: write_unsent(db, conversation_id, text))
+        return self.access.post(lambda db: write_unsent(db, conversation_id, text))
 
     def unsent(self, conversation_id: int | None) -> str:
         """The stored text of the composer; may be empty."""
         sql = "SELECT text FROM unsent WHERE conversation_id = ?"
         key = conversation_id or NEW_CHAT
-        return self._access.read(lambda db: str((db.execute(sql, (key,)).fetchone() or ("",))[0]))
+        return self.access.read(lambda db: str((db.execute(sql, (key,)).fetchone() or ("",))[0]))
 
     # ---- search -----------------------------------------------------------------------------------------------------
 
@@ -185,10 +172,10 @@ class ChatLibrary:
 
             return find(db, typed) if number == self._num_searches else None
 
-        return self._access.post(job)
+        return self.access.post(job)
 
     def _change(self, sql: str, *values: int | str | None) -> None:
-        self._access.write(lambda db: db.execute(sql, values))
+        self.access.write(lambda db: db.execute(sql, values))
 
 
 # ---- statements -----------------------------------------------------------------------------------------------------
@@ -200,36 +187,3 @@ def write_unsent(db: sqlite3.Connection, conversation_id: int | None, text: str)
         db.execute("DELETE FROM unsent WHERE conversation_id = ?", (key,))
     elif key == NEW_CHAT or db.execute("SELECT 1 FROM conversations WHERE id = ?", (key,)).fetchone():
         db.execute("INSERT OR REPLACE INTO unsent (conversation_id, text) VALUES (?, ?)", (key, text))
-
-
-def duplicate(db: sqlite3.Connection, conversation_id: int, now: datetime, up_to: int | None = None) -> int | None:
-    """Copy a conversation, or only ``up_to`` and its ancestors; returns the copy's id, None if nothing was copied.
-
-    A streaming answer is copied as an interrupted answer with the text that is already written.
-    """
-    source = conversations.read_conversation(db, conversation_id)
-    if source is None:
-        return None
-    copy = conversations.insert_conversation(db, f"{source.title} (copy)", source.mode, source.depth, now)
-    db.execute(
-        "UPDATE conversations SET title_by_user = 1, (folder_id, place, options) = "
-        "(SELECT folder_id, place, options FROM conversations WHERE id = ?) WHERE id = ?",
-        (conversation_id, copy),
-    )
-    links = db.execute(
-        "SELECT id, parent_id, shown_child FROM messages WHERE conversation_id = ? ORDER BY id", (conversation_id,)
-    ).fetchall()
-    if up_to is not None:
-        path = set(messages.read_tree(db, conversation_id).ancestors(up_to))
-        links = [link for link in links if link[0] in path]
-    new_ids: dict[int | None, int] = {}
-    for message_id, parent_id, _ in links:
-        new_ids[message_id] = int(db.execute(_COPY_MESSAGE, (copy, new_ids.get(parent_id), message_id)).lastrowid or 0)
-        index.add_message(db, new_ids[message_id])
-        attachments.copy(db, message_id, new_ids[message_id])
-        summaries.copy(db, message_id, new_ids[message_id])
-    for message_id, _, shown_child in links:
-        db.execute("UPDATE messages SET shown_child = ? WHERE id = ?", (new_ids.get(shown_child), new_ids[message_id]))
-    root = db.execute("SELECT shown_root FROM conversations WHERE id = ?", (conversation_id,)).fetchone()[0]
-    db.execute("UPDATE conversations SET shown_root = ? WHERE id = ?", (new_ids.get(root), copy))
-    return copy

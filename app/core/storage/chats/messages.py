@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from datetime import datetime
 from typing import Any
 
-from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.messages import EPOCH, MessageState, MessageView
 from app.core.domain.tree import MessageTree
-from app.core.storage.chats import answer_records, conversations, index, summaries, totals
+from app.core.storage.chats import conversations, index, summaries, totals
 from app.core.storage.chats.answers import AnswerSnapshot
 from app.core.storage.chats.attachments import with_attachments
 from app.core.storage.chats.codec import (
     call_from_text,
     call_to_text,
     sampling_from_text,
+    sampling_to_text,
     spans_from_text,
     spans_to_text,
     stats_from_text,
     stats_to_text,
 )
 from app.core.storage.chats.schema import MESSAGE_ROLE
-from app.core.storage.chats.writer import DatabaseAccess
+from app.core.storage.chats.writer import StorePart
 
-_CHUNK = 500  # ids in one statement; SQLite takes at least 999
-_ALL = f"id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn"
+_COLUMNS = f"""
+    id, {MESSAGE_ROLE}, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn,
+    parent_id, created_at, draft
+"""
 
 
 # ---- the tree -------------------------------------------------------------------------------------------------------
@@ -89,30 +93,35 @@ def insert_message(
     parent_id: int | None,
     replaces: int | None = None,
 ) -> int:
-    """Insert a message below ``parent_id`` and show it; returns its id.
+    """Insert a message without its attachments below ``parent_id`` and show it; returns its id.
 
     The conversation becomes the last changed one.
     """
-    sql = """
-        INSERT INTO messages (conversation_id, position, role, text, state, created_at, notice, replaces, parent_id,
-            call, call_status)
-        SELECT ?, coalesce(max(position), -1) + 1, ?, ?, ?, ?, ?, ?, ?, ?, ? FROM messages WHERE conversation_id = ?
-    """
-    values = (
-        conversation_id,
-        view.role if view.call is None else "system",
-        view.text,
-        view.state.value,
-        conversations.to_us(now),
-        view.notice,
-        replaces,
-        parent_id,
-        call_to_text(view.call),
-        view.call.status.value if view.call else "",
-        conversation_id,
+    values = {
+        "role": view.role if view.call is None else "system",
+        "text": view.text,
+        "state": view.state.value,
+        "created_at": conversations.to_us(view.created_at if view.created_at > EPOCH else now),
+        "stats": stats_to_text(view.stats, keeps_templates=True),
+        "spans": spans_to_text(view.spans) if view.spans else None,
+        "notice": view.notice,
+        "cut": view.cut,
+        "target": view.target,
+        "draft": view.draft,
+        "thinking_ms": view.thinking_ms,
+        "drawn": sampling_to_text(view.drawn),
+        "call": call_to_text(view.call),
+        "call_status": view.call.status.value if view.call else "",
+        "replaces": replaces,
+        "parent_id": parent_id,
+        "conversation_id": conversation_id,
+    }
+    sql = (
+        f"INSERT INTO messages ({', '.join(values)}, position) SELECT {', '.join('?' * len(values))}, "  # noqa: S608
+        "coalesce(max(position), -1) + 1 FROM messages WHERE conversation_id = ?"
     )
-    message_id = int(db.execute(sql, values).lastrowid or 0)
-    index.add_message(db, message_id)
+    message_id = int(db.execute(sql, (*values.values(), conversation_id)).lastrowid or 0)
+    index.MESSAGES.add(db, message_id)
     show_below(db, conversation_id, parent_id, message_id)
     conversations.set_updated(db, conversation_id, now)
     return message_id
@@ -126,8 +135,8 @@ def delete_branch(db: sqlite3.Connection, message_id: int) -> int:
     tree = read_tree(db, conversation_id)
     gone = tree.below(message_id)
     for number in gone:
-        index.forget_message(db, number)
-        index.forget_attachments_of(db, number)
+        index.MESSAGES.forget(db, number)
+        index.ATTACHMENTS.forget(db, number, "message_id = ?")
         db.execute("DELETE FROM messages WHERE id = ?", (number,))
     show_instead(db, conversation_id, tree, message_id)
     return len(gone)
@@ -142,9 +151,9 @@ def list_messages(
     """The messages of the shown path, each with the ids of all its versions, without those ``to_discard``."""
     tree = read_tree(db, conversation_id, to_discard)
     versions = {parent: tuple(children) for parent, children in tree.children().items() if len(children) > 1}
-    path = tree.path()
-    found = {row[0]: row for row in _select(db, _ALL, path)}
-    views = (_view(found[number], versions.get(tree.parents[number], ())) for number in path)
+    views = read_messages(db, tree.path())
+    unused: dict[str, Any] = {"parent": None, "created_at": EPOCH, "draft": ""}  # as in a message that was just stored
+    views = (dataclasses.replace(view, versions=versions.get(tree.parents[view.id], ()), **unused) for view in views)
     return with_attachments(db, _with_follows_calls(views))
 
 
@@ -171,34 +180,36 @@ def list_texts(db: sqlite3.Connection, path: Sequence[int]) -> tuple[MessageView
     return with_attachments(db, views, texts=True)
 
 
-def read_message(db: sqlite3.Connection, message_id: int) -> MessageView | None:
-    """A message; None if it is gone."""
-    return next((_view(row, ()) for row in _select(db, _ALL, (message_id,))), None)
+def read_messages(db: sqlite3.Connection, ids: Sequence[int]) -> Iterator[MessageView]:
+    """The messages in this order, without attachments and summaries; those that are gone are left out."""
+    found = {row[0]: row for row in _select(db, _COLUMNS, ids)}
+    return (_view(found[number]) for number in ids if number in found)
 
 
 def _select(db: sqlite3.Connection, columns: str, ids: Sequence[int]) -> Iterator[tuple[Any, ...]]:
-    for begin in range(0, len(ids), _CHUNK):
-        chunk = tuple(ids[begin : begin + _CHUNK])
-        marks = ",".join("?" * len(chunk))
-        yield from db.execute(f"SELECT {columns} FROM messages WHERE id IN ({marks})", chunk)  # noqa: S608 (our words)
+    sql = f"SELECT {columns} FROM messages WHERE id IN (SELECT value FROM json_each(?))"  # noqa: S608 (our words)
+    return db.execute(sql, (json.dumps(ids),))
 
 
-def _view(row: Sequence[Any], versions: tuple[int, ...]) -> MessageView:
-    message_id, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, call_status, drawn = row
+def _view(row: Sequence[Any]) -> MessageView:
+    number, role, text, state, stats, spans, notice, cut, thinking_ms, target, call, status, drawn, *more = row
+    parent, created, draft = more
     return MessageView(
-        message_id,
+        number,
         role,
         text,
         MessageState(state),
         stats_from_text(stats),
         spans_from_text(spans),
         notice,
-        versions,
-        bool(cut),
+        cut=bool(cut),
         thinking_ms=thinking_ms,
         target=target,
-        call=call_from_text(call, call_status),
+        call=call_from_text(call, status),
         drawn=sampling_from_text(drawn),
+        parent=parent,
+        created_at=conversations.from_us(created),
+        draft=draft,
     )
 
 
@@ -212,7 +223,7 @@ def write_answer(db: sqlite3.Connection, snapshot: AnswerSnapshot, now: datetime
         _delete_discarded(db, snapshot.message_id)
         return
     values = (snapshot.text, spans_to_text(snapshot.spans), snapshot.thinking_ms, snapshot.message_id)
-    index.forget_message(db, snapshot.message_id)
+    index.MESSAGES.forget(db, snapshot.message_id)
     db.execute("UPDATE messages SET text = ?, spans = ?, thinking_ms = coalesce(?, thinking_ms) WHERE id = ?", values)
     if ending is None:
         return
@@ -227,11 +238,11 @@ def write_answer(db: sqlite3.Connection, snapshot: AnswerSnapshot, now: datetime
         ),
     )
     if ending.run is not None:
-        answer_records.set_models(db, snapshot.message_id, ending.run.target, ending.run.draft)
-        totals.add_run(
-            db, ending.run.target, ending.run.draft, ending.run.stats, is_continuation=ending.run.is_continuation
-        )
-    index.add_message(db, snapshot.message_id)
+        run = ending.run
+        sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ?"
+        db.execute(sql, (run.target, run.draft, snapshot.message_id))
+        totals.add_run(db, run.target, run.draft, run.stats, is_continuation=run.is_continuation)
+    index.MESSAGES.add(db, snapshot.message_id)
     conversation_id = conversation_of(db, snapshot.message_id)
     if conversation_id is not None:
         conversations.set_updated(db, conversation_id, now)
@@ -245,7 +256,7 @@ def _delete_discarded(db: sqlite3.Connection, message_id: int) -> None:
     if db.execute(sql, (row[0], message_id)).fetchone():  # messages below it must stay
         sql = "UPDATE messages SET state = ?, replaces = NULL WHERE id = ?"
         db.execute(sql, (MessageState.FAILED.value, message_id))
-        index.add_message(db, message_id)
+        index.MESSAGES.add(db, message_id)
     else:
         delete_branch(db, message_id)
         if row[2] is not None and conversation_of(db, row[2]) is not None:
@@ -255,7 +266,7 @@ def _delete_discarded(db: sqlite3.Connection, message_id: int) -> None:
 def reopen_answer(db: sqlite3.Connection, view: MessageView) -> None:
     """Reopen an ended answer with this text."""
     sql = "UPDATE messages SET state = ?, text = ?, spans = ?, notice = '', cut = 0 WHERE id = ?"
-    index.forget_message(db, view.id)
+    index.MESSAGES.forget(db, view.id)
     summaries.remove(db, view.id)  # the summary does not cover the text that will be added
     db.execute(sql, (MessageState.STREAMING.value, view.text, spans_to_text(view.spans), view.id))
 
@@ -280,22 +291,19 @@ def interrupt_streaming(db: sqlite3.Connection) -> int:
     for (message_id,) in streaming:
         sql = "UPDATE messages SET state = ?, notice = '', replaces = NULL WHERE id = ?"
         db.execute(sql, (MessageState.INTERRUPTED.value, message_id))
-        index.add_message(db, message_id)
+        index.MESSAGES.add(db, message_id)
     return len(streaming)
 
 
 # ---- edits of sent messages -----------------------------------------------------------------------------------------
 
 
-class UnsentEdits:
+class UnsentEdits(StorePart):
     """Unsent texts in the editors of sent messages: the table `edits`."""
-
-    def __init__(self, access: DatabaseAccess) -> None:
-        self._access = access
 
     def save(self, message_id: int, text: str) -> Future[None]:
         """Store the editor's text, without waiting; empty deletes it."""
-        return self._access.post(lambda db: write_edit(db, message_id, text))
+        return self.access.post(lambda db: write_edit(db, message_id, text))
 
     def of_conversation(self, conversation_id: int) -> dict[int, str]:
         """The editors' texts of a conversation, in all branches, by message."""
@@ -303,7 +311,7 @@ class UnsentEdits:
             "SELECT message_id, edits.text FROM edits JOIN messages ON messages.id = message_id "
             "WHERE conversation_id = ?"
         )
-        return self._access.read(lambda db: {int(key): str(text) for key, text in db.execute(sql, (conversation_id,))})
+        return self.access.read(lambda db: {int(key): str(text) for key, text in db.execute(sql, (conversation_id,))})
 
 
 def write_edit(db: sqlite3.Connection, message_id: int, text: str) -> None:

@@ -1,7 +1,4 @@
-"""Opens the chats file in any state: migrates it, or sets it aside and starts with a new one. Deletes nothing.
-
-Layout: a version of the tables. To set a file aside: to rename it within its folder.
-"""
+"""Opens the chats file in any state, or sets it aside (renames it) and starts with a new one. Deletes nothing."""
 
 from __future__ import annotations
 
@@ -11,15 +8,12 @@ import shutil
 import sqlite3
 import stat
 import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from app.core.domain.errors import (
-    BackupError,
     DamagedFileError,
-    MigrationError,
     NewerFileError,
     StorageBusyError,
     StorageError,
@@ -27,7 +21,7 @@ from app.core.domain.errors import (
     StorageReadOnlyError,
 )
 from app.core.storage.atomic import move_into_place, sync
-from app.core.storage.chats.backups import make_backup, most_complete_backup
+from app.core.storage.chats.backups import most_complete_backup
 from app.core.storage.chats.clean_shutdown import consume_marker
 from app.core.storage.chats.database import (
     MEMORY,
@@ -35,11 +29,10 @@ from app.core.storage.chats.database import (
     check,
     connect,
     layout_of,
-    means_full_disk,
     transaction,
     version_of,
 )
-from app.core.storage.chats.schema import MIGRATIONS, Migration
+from app.core.storage.chats.schema import LAYOUT, VERSION
 from engine.records import Problem
 from engine.sentences import i18n, joined
 
@@ -50,7 +43,6 @@ COPY_TRIES = 5  # attempts to copy a file that another program writes to
 class StoreLocation:
     file: Path
     backups: Path
-    migrations: Sequence[Migration] = MIGRATIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +63,8 @@ def open_chats(place: StoreLocation, now: datetime) -> OpenedStore:
     try:
         place.file.parent.mkdir(parents=True, exist_ok=True)
         _check_file_kind(place)
-        return OpenedStore(_open_good(place, now))
-    except (DamagedFileError, NewerFileError, MigrationError) as error:
+        return OpenedStore(_open_good(place))
+    except (DamagedFileError, NewerFileError) as error:
         return _replace_and_open(place, now, error)
     except StorageError as error:
         return _open_in_memory(place, error)
@@ -101,29 +93,27 @@ def _check_file_kind(place: StoreLocation) -> None:
         raise DamagedFileError(sentence or i18n("{file} is missing.", file=place.file.name))
 
 
-def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
+def _open_good(place: StoreLocation) -> sqlite3.Connection:
     closed_well = consume_marker(place.file)  # before connecting, which creates files beside it
     connection = connect(place.file)
     try:
         if not closed_well:
             check(connection)
         found = version_of(connection)
-        if found > len(place.migrations):
+        if found > VERSION:
             raise NewerFileError(
                 i18n(
                     "{file} has format version {found}; this Paceline supports up to {known}.",
                     file=place.file.name,
                     found=found,
-                    known=len(place.migrations),
+                    known=VERSION,
                 )
             )
-        if found == 0 and layout_of(connection):
-            raise DamagedFileError(i18n("{file} is a database of another program.", file=place.file.name))
-        if found < len(place.migrations):
-            connection = _migrate(connection, place, now)
-        with contextlib.closing(_empty_in_memory(place)) as memory:
+        if found == 0 and not layout_of(connection):
+            _create_tables(connection)
+        with contextlib.closing(_empty_in_memory()) as memory:
             wanted = layout_of(memory)
-        if layout_of(connection) != wanted:
+        if found not in (0, VERSION) or layout_of(connection) != wanted:
             raise DamagedFileError(i18n("{file} does not have the tables of a chats file.", file=place.file.name))
         # Check that the file is writable, without writing: a full disk must not prevent opening.
         with transaction(connection):
@@ -141,51 +131,17 @@ def _open_good(place: StoreLocation, now: datetime) -> sqlite3.Connection:
     return connection
 
 
-def _empty_in_memory(place: StoreLocation) -> sqlite3.Connection:
+def _create_tables(connection: sqlite3.Connection) -> None:
+    with transaction(connection):
+        for statement in LAYOUT:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _empty_in_memory() -> sqlite3.Connection:
     memory = connect(MEMORY)
-    for migration in place.migrations:
-        for statement in migration:
-            memory.execute(statement)
+    _create_tables(memory)
     return memory
-
-
-def _migrate(connection: sqlite3.Connection, place: StoreLocation, now: datetime) -> sqlite3.Connection:
-    """Migrate the file, one transaction per step. After a failure, restore the backup and raise.
-
-    Raises:
-        StorageFullError: there is no space for a backup or a step; finished steps stay.
-        MigrationError: the backup could not be made, or a step failed.
-    """
-    first = version_of(connection)
-    for version in range(first, len(place.migrations)):
-        backup = None
-        try:
-            if first > 0:
-                backup = make_backup(connection, place.backups, now, label=f"before_layout_{version + 1}")
-            with transaction(connection):
-                for statement in place.migrations[version]:
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {version + 1}")
-            check(connection)
-        except BackupError as error:
-            if means_full_disk(error.__cause__):
-                raise _no_space(place.backups) from error
-            raise MigrationError(i18n("Without a copy nothing is changed. {message}", message=error.message)) from error
-        except (sqlite3.Error, UnicodeDecodeError, DamagedFileError) as error:
-            if backup is None:
-                raise
-            if means_full_disk(error):
-                raise _no_space(place.file.parent) from error
-            connection.close()
-            _restore_backup(backup, place.file)
-            raise MigrationError(
-                i18n("The update to format version {version} failed ({error}).", version=version + 1, error=error)
-            ) from error
-    return connection
-
-
-def _no_space(folder: Path) -> StorageFullError:
-    return StorageFullError(i18n("There is no space left in {folder}.", folder=folder))
 
 
 def _restore_backup(backup: Path, file: Path) -> None:
@@ -218,12 +174,10 @@ def _replace_and_open(place: StoreLocation, now: datetime, why: StorageError) ->
             if source.exists():
                 source.rename(kept)
         kept_it = aside.exists()
-        # After a failed migration no backup is used: its migration would fail again.
-        updatable = not isinstance(why, MigrationError)
-        backup = most_complete_backup(place.backups, len(place.migrations)) if updatable else None
+        backup = most_complete_backup(place.backups)
         if backup is not None:
             _restore_backup(backup, place.file)
-        connection = _open_good(place, now)
+        connection = _open_good(place)
     except (OSError, StorageError) as error:
         _undo_setting_aside(place, aside)
         return _open_in_memory(place, why, i18n("It could not be replaced: {error}.", error=_reason(error)))
@@ -274,7 +228,7 @@ def _open_in_memory(place: StoreLocation, why: StorageError, more: str = "") -> 
     readable = isinstance(why, StorageReadOnlyError | StorageFullError | StorageBusyError) and _read_into(memory, place)
     if not readable:
         memory.close()
-        memory = _empty_in_memory(place)
+        memory = _empty_in_memory()
     if readable:
         shown = i18n("The stored chats can be read, but new messages are kept only until Paceline is closed.")
     else:
@@ -306,7 +260,7 @@ def _copy_unchanged(file: Path, copy: Path) -> bool:
 
 
 def _read_into(memory: sqlite3.Connection, place: StoreLocation) -> bool:
-    """Copy a read-only file with its log into memory and migrate the copy; False on failure."""
+    """Copy a read-only file with its log into memory; False on failure."""
     try:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / place.file.name
@@ -314,12 +268,9 @@ def _read_into(memory: sqlite3.Connection, place: StoreLocation) -> bool:
                 return False
             with contextlib.closing(sqlite3.connect(copy)) as readable:
                 check(readable)
-                if not 0 < version_of(readable) <= len(place.migrations):
+                if version_of(readable) != VERSION:
                     return False
                 readable.backup(memory)
-            for migration in place.migrations[version_of(memory) :]:
-                for statement in migration:
-                    memory.execute(statement)
     except (sqlite3.Error, OSError, UnicodeDecodeError, DamagedFileError):
         return False
     return True

@@ -1,22 +1,19 @@
-"""The layout of the chats file, as migrations: ``MIGRATIONS[i]`` converts version i to version i + 1.
+"""The layout of the chats file. Times are microseconds since 1970, UTC.
 
-A published migration is never edited; a change is a new migration at the end. Times are microseconds since 1970, UTC.
 The app checks types itself, since STRICT tables need SQLite 3.37, and some systems have an older version.
 """
 
 from __future__ import annotations
-
-Migration = tuple[str, ...]
 
 # Messages are a tree: ``parent_id`` is the parent of a message, ``shown_child`` its shown child, ``shown_root`` the
 # shown first message. ``parent_id`` has no ON DELETE CASCADE, whose recursion would be as deep as a chat is long.
 # ``position`` is the order of arrival, ``place`` the manual order; ``origin`` identifies an imported chat; ``cut`` is
 # set if the token limit ended an answer; ``deleted_at`` is a deletion that can be undone. ``drawn``: how an answer was
 # sampled, as JSON. Totals outlive their chats. In ``unsent``, 0 is the chat that is not stored yet. ``edits`` has the
-# text in the editor of a sent message.
+# text in the editor of a sent message. ``mode`` and ``depth`` of a conversation are unused: its options have them.
 # Tool calls: ``call`` is a call as JSON, ``call_status`` its status; the text is its result. Such a message is stored
 # with the role 'system', which no other message has. `MESSAGE_ROLE` is the SQL for the role.
-_TABLES: Migration = (
+_TABLES = (
     """
     CREATE TABLE folders (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -104,7 +101,7 @@ _TABLES: Migration = (
 
 # An attachment belongs to a message, or to a chat's unsent message (``unsent_of``; 0 is the chat without a message).
 # Pictures are stored once per content, and deleted with the last attachment that uses the picture.
-_ATTACHMENTS: Migration = (
+_ATTACHMENTS = (
     """
     CREATE TABLE attachments (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -141,7 +138,7 @@ _ATTACHMENTS: Migration = (
 # forbids triggers to do so. The indexed text of attachments is limited to limit the time. The indexes treat a run of
 # letters as a word. For scripts without spaces between words, separate indexes treat each letter as a word; they
 # contain only rows with such letters.
-_SEARCH: Migration = (
+_SEARCH = (
     """
     CREATE VIEW attachment_words AS
     SELECT id, message_id, unsent_of, name || char(10) || substr(text, 1, 500000) AS text FROM attachments
@@ -170,5 +167,5 @@ _SEARCH: Migration = (
 )
 MESSAGE_ROLE = "CASE WHEN messages.call_status <> '' THEN 'tool' ELSE messages.role END"
 
-# Files of versions 1 to 9 were never published.
-MIGRATIONS: tuple[Migration, ...] = (*((),) * 9, (*_TABLES, *_ATTACHMENTS, *_SEARCH))
+VERSION = 10  # files of other layouts were never published
+LAYOUT: tuple[str, ...] = (*_TABLES, *_ATTACHMENTS, *_SEARCH)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from app.core.domain.conversations import SearchHit
 from app.core.domain.unspaced import any_word_pattern, has_unspaced, spaced
@@ -22,7 +22,6 @@ MAX_EXCERPTS = 3  # maximum number of attachments for which an excerpt is made
 MAX_WORDS = 16
 _EXCERPT_WORDS = 14
 _EXCERPT_SOURCE_CHARS = 100_000  # maximum characters of an attachment that are searched for the excerpt
-_MAX_CHAR_BYTES = 3  # upper limit for nearly every script in UTF-8
 _CHARS_BEFORE, _CHARS_AFTER = 40, 120
 _LETTER, _LETTERS = re.compile(r"[^\W_]"), re.compile(r"[^\W_]+")  # the index treats an underscore as a separator
 
@@ -60,8 +59,12 @@ def find(db: sqlite3.Connection, typed: str) -> tuple[SearchHit, ...]:
     sql = _ATTACHMENTS.replace("found_", "found_letters_") if has_unspaced(typed) else _ATTACHMENTS
     for number, row in enumerate(db.execute(sql, (query, MAX_ATTACHMENTS)).fetchall()):
         conversation_id, title, message_id, attachment_id, name, archived = row
-        text = _beginning(db, attachment_id) if number < MAX_EXCERPTS else ""
-        parts = _parts(_title_parts(name, text, typed))
+        shown = _pattern(typed).sub(_in_marks, name)
+        if number < MAX_EXCERPTS:
+            read = "SELECT substr(text, 1, ?) FROM attachments WHERE id = ?"
+            (text,) = db.execute(read, (_EXCERPT_SOURCE_CHARS, attachment_id)).fetchone()
+            shown = f"{shown}: {_text_around(text, typed)}"
+        parts = _parts(shown)
         hits.setdefault(conversation_id, []).append(
             SearchHit(conversation_id, title, message_id, "user", parts, bool(archived))
         )
@@ -113,34 +116,18 @@ _ATTACHMENTS = """
 """
 
 
-def _beginning(db: sqlite3.Connection, attachment_id: int) -> str:
-    """The start of an attached text; only this part is read from the file."""
-    with db.blobopen("attachments", "text", attachment_id, readonly=True) as blob:
-        begun = blob.read(_MAX_CHAR_BYTES * _EXCERPT_SOURCE_CHARS)
-    return begun.decode(errors="ignore")[:_EXCERPT_SOURCE_CHARS]
-
-
-def _title_parts(name: str, text: str, typed: str) -> str:
-    """The name of an attachment and the text around the first match, with matches marked."""
-    around = _text_around(text, typed)
-    return f"{_pattern(typed).sub(_in_marks, name)}: {around}" if around else _pattern(typed).sub(_in_marks, name)
-
-
 def _text_around(text: str, typed: str) -> str:
     """The text around the first match, with matches marked."""
-    words, wanted = _typed_letters(typed), _pattern(typed)
-    found = wanted.search(text, _first_possible(text, words))
+    wanted = _pattern(typed)
+    found = wanted.search(text)
     begin = max(found.start() - _CHARS_BEFORE, 0) if found else 0
     around = text[begin : (found.end() if found else 0) + _CHARS_AFTER].replace(BEGIN, "").replace(END, "")
     return (ELLIPSIS if begin and around else "") + wanted.sub(_in_marks, around)
 
 
 def _pattern(typed: str) -> re.Pattern[str]:
-    return re.compile(any_word_pattern(_typed_letters(typed)), re.IGNORECASE)
-
-
-def _typed_letters(typed: str) -> list[str]:
-    return _LETTERS.findall(" ".join(_words(typed)))[:MAX_WORDS]
+    words = _LETTERS.findall(" ".join(_words(typed)))[:MAX_WORDS]
+    return re.compile(any_word_pattern(words), re.IGNORECASE)
 
 
 # Marks of headings, quotations, items, fences and table rules; then of emphasis, code and reasoning.
@@ -159,15 +146,6 @@ def without_markdown(snippet: str) -> str:
 
 def _in_marks(found: re.Match[str]) -> str:
     return f"{BEGIN}{found[0]}{END}"
-
-
-def _first_possible(text: str, words: Sequence[str]) -> int:
-    """An offset before which no word begins; faster than a case-insensitive search from the start."""
-    lowered = text.lower()
-    if len(lowered) != len(text):  # lower case may be longer
-        return 0
-    places = [lowered.find(word.lower()) for word in words]
-    return min((place for place in places if place >= 0), default=len(text))
 
 
 def _parts(snippet: str) -> tuple[tuple[str, bool], ...]:

@@ -7,10 +7,12 @@ is reported once.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any, Concatenate
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.conversations import ConversationRow, one_line, title_from
@@ -19,16 +21,16 @@ from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.seeds import SamplingRecord
 from app.core.domain.thinking import split_thinking
 from app.core.domain.tree import MessageTree
-from app.core.storage.chats import answer_records, attachments, conversations, messages
+from app.core.storage.chats import attachments, conversations, messages
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.calls import StoredCalls
 from app.core.storage.chats.chats_file import ChatsFile
-from app.core.storage.chats.conversations import Conversation
+from app.core.storage.chats.codec import options_from_text, options_to_text, sampling_to_text
 from app.core.storage.chats.deletion import Deletions
 from app.core.storage.chats.library import ChatLibrary, write_unsent
 from app.core.storage.chats.opening import StoreLocation
-from app.core.storage.chats.options import ChatOptions
-from engine.records import Mode, Problem, TokenSpan
+from app.core.storage.chats.writer import Arguments
+from engine.records import Problem, TokenSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,20 @@ class AttachmentChanges:
     found: Iterable[Attachment] = ()
 
 
+def _begins_answer(
+    method: Callable[Concatenate[ChatStore, sqlite3.Connection, Arguments], StoredTurn],
+) -> Callable[Concatenate[ChatStore, Arguments], StoredTurn]:
+    """Run a method that stores a turn in a transaction, and track its answer. Callers leave out the connection."""
+
+    @functools.wraps(method)
+    def begin(self: ChatStore, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> StoredTurn:
+        turn = self.write(lambda db: method(self, db, *arguments, **named))
+        self._answers.begin(turn.answer.id, turn.answer.text, turn.answer.spans)
+        return turn
+
+    return begin
+
+
 class ChatStore(ChatsFile):
     def __init__(
         self,
@@ -66,24 +82,33 @@ class ChatStore(ChatsFile):
         self.deletions = Deletions(self)
         self.edits = messages.UnsentEdits(self)
         self.library = ChatLibrary(self)
-        self.options = ChatOptions(self)
 
     # ---- conversations ----------------------------------------------------------------------------------------------
 
-    def conversations(self, newest: int | None = None) -> tuple[ConversationRow, ...]:
-        """The conversations, last changed first. ``newest`` limits those that are neither pinned nor in a folder."""
-        return self.read(lambda db: conversations.list_conversations(db, newest))
+    def conversations(self) -> tuple[ConversationRow, ...]:
+        """The conversations, last changed first."""
+        return self.read(conversations.list_conversations)
 
     def latest_conversation(self, wanted: int | None = None) -> int | None:
         """The ``wanted`` conversation if it is neither deleted nor archived, else the one that changed last."""
         return self.read(lambda db: conversations.find_latest(db, wanted))
 
-    def conversation(self, conversation_id: int) -> Conversation | None:
-        """A conversation; None if it does not exist."""
-        return self.read(lambda db: conversations.read_conversation(db, conversation_id))
+    def title(self, conversation_id: int) -> str | None:
+        """The title of a conversation; None if it does not exist."""
+        return self.read(lambda db: conversations.title_of(db, conversation_id))
 
-    def create_conversation(self, title: str = "", mode: Mode = Mode.OFF, depth: int | None = None) -> int:
-        return self.write(lambda db: conversations.insert_conversation(db, title, mode, depth, self._now()))
+    def create_conversation(self, title: str = "") -> int:
+        return self.write(lambda db: conversations.insert_conversation(db, title, self._now()))
+
+    def options(self, conversation_id: int) -> dict[str, Any]:
+        """The conversation's own settings."""
+        sql = "SELECT options FROM conversations WHERE id = ?"
+        row = self.read(lambda db: db.execute(sql, (conversation_id,)).fetchone())
+        return options_from_text(row[0]) if row else {}
+
+    def set_options(self, conversation_id: int, values: Mapping[str, Any]) -> None:
+        sql, text = "UPDATE conversations SET options = ? WHERE id = ?", options_to_text(values)
+        self.write(lambda db: db.execute(sql, (text, conversation_id)))
 
     def rename_conversation(self, conversation_id: int, title: str) -> None:
         """Set the user's title, reduced to one line; an empty title is ignored."""
@@ -119,12 +144,12 @@ class ChatStore(ChatsFile):
 
         return self.write(job)
 
+    @_begins_answer
     def begin_turn(
         self,
+        db: sqlite3.Connection,
         conversation_id: int | None,
         text: str,
-        mode: Mode,
-        depth: int | None,
         instead_of: int | None = None,
         changes: AttachmentChanges | None = None,
     ) -> StoredTurn:
@@ -136,74 +161,46 @@ class ChatStore(ChatsFile):
         Raises:
             StorageError: ``instead_of`` does not exist, or nothing could be stored.
         """
+        conversation = conversation_id
+        if instead_of is None:
+            write_unsent(db, conversation_id, "")
+        if conversation is None:
+            conversation = conversations.insert_conversation(db, "", self._now())
+        tree = messages.read_tree(db, conversation)
+        path = tree.path() if instead_of is None else _line(tree, instead_of)[:-1]
+        if not text.strip() and (names := attachments.names(db, conversation_id)):
+            conversations.title_if_unnamed(db, conversation, title_from(names[0]))
+        if instead_of is not None and not path and text.strip():
+            _rename_after(db, conversation, instead_of, text)
+        question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
+        if instead_of is None:
+            attachments.take_unsent(db, conversation_id, question.id)
+        else:
+            attachments.copy(db, instead_of, question.id, changes.without if changes else ())
+            messages.write_edit(db, instead_of, "")
+        for one in changes.found if changes else ():
+            attachments.insert(db, "message_id", question.id, one)
+        return self._turn(db, conversation, (*path, question.id), _EMPTY_ANSWER)
 
-        def job(db: sqlite3.Connection) -> StoredTurn:
-            conversation = conversation_id
-            if instead_of is None:
-                write_unsent(db, conversation_id, "")
-            if conversation is None:
-                conversation = conversations.insert_conversation(db, "", mode, depth, self._now())
-            tree = messages.read_tree(db, conversation)
-            path = tree.path() if instead_of is None else _above(tree, instead_of)
-            if not text.strip() and (names := attachments.names(db, conversation_id)):
-                conversations.title_if_unnamed(db, conversation, title_from(names[0]))
-            if instead_of is not None and not path and text.strip():
-                _rename_after(db, conversation, instead_of, text)
-            question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
-            if instead_of is None:
-                attachments.take_unsent(db, conversation_id, question.id)
-            else:
-                attachments.copy(db, instead_of, question.id, changes.without if changes else ())
-                messages.write_edit(db, instead_of, "")
-            for one in changes.found if changes else ():
-                attachments.insert(db, "message_id", question.id, one)
-            history = tuple(self._current(view) for view in messages.list_texts(db, (*path, question.id)))
-            stored = conversations.read_conversation(db, conversation)
-            title = stored.title if stored else ""
-            return StoredTurn(conversation, title, history, self._insert(db, conversation, _EMPTY_ANSWER, question.id))
-
-        return self._begin(job)
-
-    def begin_next(self, conversation_id: int, after: int) -> StoredTurn:
+    @_begins_answer
+    def begin_next(self, db: sqlite3.Connection, conversation_id: int, after: int) -> StoredTurn:
         """Store an empty answer below a message, for example the result of a tool.
 
         Raises:
             StorageError: the message does not exist, or nothing could be stored.
         """
+        path = _line(messages.read_tree(db, conversation_id), after)
+        return self._turn(db, conversation_id, path, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True))
 
-        def job(db: sqlite3.Connection) -> StoredTurn:
-            line = messages.read_tree(db, conversation_id).ancestors(after)
-            if not line:
-                raise _gone_error()
-            history = tuple(self._current(view) for view in messages.list_texts(db, line[::-1]))
-            stored = conversations.read_conversation(db, conversation_id)
-            answer = self._insert(db, conversation_id, dataclasses.replace(_EMPTY_ANSWER, follows_calls=True), after)
-            return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
-
-        return self._begin(job)
-
-    def begin_answer(self, conversation_id: int, instead_of: int) -> StoredTurn:
+    @_begins_answer
+    def begin_answer(self, db: sqlite3.Connection, conversation_id: int, instead_of: int) -> StoredTurn:
         """Store an empty answer as another version of ``instead_of``.
 
         Raises:
             StorageError: the message does not exist, or nothing could be stored.
         """
-
-        def job(db: sqlite3.Connection) -> StoredTurn:
-            above = _above(messages.read_tree(db, conversation_id), instead_of)
-            history = tuple(self._current(view) for view in messages.list_texts(db, above))
-            parent = above[-1] if above else None
-            stored = conversations.read_conversation(db, conversation_id)
-            answer = self._insert(db, conversation_id, _EMPTY_ANSWER, parent, instead_of)
-            return StoredTurn(conversation_id, stored.title if stored else "", history, answer)
-
-        return self._begin(job)
-
-    def _begin(self, job: Callable[[sqlite3.Connection], StoredTurn]) -> StoredTurn:
-        """Run ``job``, which stores a turn, and track its answer."""
-        turn = self.write(job)
-        self._answers.begin(turn.answer.id)
-        return turn
+        path = _line(messages.read_tree(db, conversation_id), instead_of)[:-1]
+        return self._turn(db, conversation_id, path, _EMPTY_ANSWER, instead_of)
 
     def continue_answer(self, conversation_id: int, answer_id: int) -> StoredTurn:
         """Continue an ended answer. Spaces at its end are removed, since tokens begin with the space before a word.
@@ -212,28 +209,26 @@ class ChatStore(ChatsFile):
             StorageError: the answer does not exist or is not completely written yet.
         """
         self.retry_write(answer_id)  # otherwise unwritten text would be lost
+        return self._reopen(conversation_id, answer_id)
 
-        def job(db: sqlite3.Connection) -> StoredTurn:
-            stored, view = conversations.read_conversation(db, conversation_id), messages.read_message(db, answer_id)
-            above = _above(messages.read_tree(db, conversation_id), answer_id)
-            if stored is None or view is None:
-                raise _gone_error()
-            view = messages.without_trailing_space(view)
-            messages.reopen_answer(db, view)
-            growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
-            return StoredTurn(conversation_id, stored.title, messages.list_texts(db, above), growing)
-
-        turn = self.write(job)
-        self._answers.begin(answer_id, turn.answer.text, turn.answer.spans)
-        return turn
+    @_begins_answer
+    def _reopen(self, db: sqlite3.Connection, conversation_id: int, answer_id: int) -> StoredTurn:
+        above = _line(messages.read_tree(db, conversation_id), answer_id)[:-1]
+        title, view = conversations.title_of(db, conversation_id), next(messages.read_messages(db, (answer_id,)))
+        view = messages.without_trailing_space(view)
+        messages.reopen_answer(db, view)
+        growing = dataclasses.replace(view, state=MessageState.STREAMING, notice="", cut=False)
+        return StoredTurn(conversation_id, title or "", messages.list_texts(db, above), growing)
 
     def set_models(self, answer_id: int, target: str, draft: str) -> None:
         """Store the models of an answer without waiting; the end of the answer stores them again."""
-        self.post(lambda db: answer_records.set_models_while_streaming(db, answer_id, target, draft))
+        sql = "UPDATE messages SET target = ?, draft = ? WHERE id = ? AND state = 'streaming'"
+        self.post(lambda db: db.execute(sql, (target, draft, answer_id)).rowcount)
 
     def set_sampling(self, answer_id: int, drawn: SamplingRecord | None) -> None:
         """Store how an answer is sampled without waiting; None if no seed reproduces it."""
-        self.post(lambda db: answer_records.set_sampling(db, answer_id, drawn))
+        sql, text = "UPDATE messages SET drawn = ? WHERE id = ?", sampling_to_text(drawn)
+        self.post(lambda db: db.execute(sql, (text, answer_id)).rowcount)
 
     def append(
         self, answer_id: int, text: str, spans: Sequence[TokenSpan] = (), thinking_ms: int | None = None
@@ -280,23 +275,34 @@ class ChatStore(ChatsFile):
         """
 
         def job(db: sqlite3.Connection) -> int | None:
-            view, conversation_id = messages.read_message(db, answer_id), messages.conversation_of(db, answer_id)
+            view = next(messages.read_messages(db, (answer_id,)), None)
+            conversation_id = messages.conversation_of(db, answer_id)
             if view is None or conversation_id is None:
                 return None
             parent = messages.read_tree(db, conversation_id).parents[answer_id]
-            edited = MessageView(0, view.role, split_thinking(view.text).with_answer(view.text, words), notice=notice)
+            text = split_thinking(view.text).with_answer(view.text, words)
+            edited = MessageView(0, view.role, text, notice=notice, thinking_ms=view.thinking_ms, target=view.target)
             stored = self._insert(db, conversation_id, edited, parent)
-            sql = (
-                "UPDATE messages SET (target, thinking_ms) = (SELECT target, thinking_ms FROM messages WHERE id = ?) "
-                "WHERE id = ?"
-            )
-            db.execute(sql, (answer_id, stored.id))
             messages.write_edit(db, answer_id, "")
             return stored.id
 
         return self.write(job)
 
     # ---- on the writer's thread -------------------------------------------------------------------------------------
+
+    def _turn(
+        self,
+        db: sqlite3.Connection,
+        conversation_id: int,
+        path: tuple[int, ...],
+        answer: MessageView,
+        replaces: int | None = None,
+    ) -> StoredTurn:
+        """Store an answer below a path, which becomes its history."""
+        history = tuple(self._current(view) for view in messages.list_texts(db, path))
+        title = conversations.title_of(db, conversation_id) or ""
+        answer = self._insert(db, conversation_id, answer, path[-1] if path else None, replaces)
+        return StoredTurn(conversation_id, title, history, answer)
 
     def _insert(
         self,
@@ -320,20 +326,16 @@ class ChatStore(ChatsFile):
         return view
 
 
-def _above(tree: MessageTree, message_id: int) -> tuple[int, ...]:
-    """The ancestors of a message.
+def _line(tree: MessageTree, message_id: int) -> tuple[int, ...]:
+    """The messages from the first one to this one.
 
     Raises:
         StorageError: the message does not exist. Without the error its new version would become a first message.
     """
     line = tree.ancestors(message_id)
     if not line:
-        raise _gone_error()
-    return line[:0:-1]
-
-
-def _gone_error() -> StorageError:
-    return StorageError("This message no longer exists.", "Open the chat again.")
+        raise StorageError("This message no longer exists.", "Open the chat again.")
+    return line[::-1]
 
 
 _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)
@@ -341,7 +343,6 @@ _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)
 
 def _rename_after(db: sqlite3.Connection, conversation_id: int, first: int, text: str) -> None:
     """Make a new title from the edited first question, if the old title came from the old question."""
-    stored = conversations.read_conversation(db, conversation_id)
     was = messages.list_texts(db, (first,))
-    if stored is not None and was and stored.title == title_from(was[0].text):
+    if was and conversations.title_of(db, conversation_id) == title_from(was[0].text):
         conversations.set_title(db, conversation_id, title_from(text))

@@ -14,12 +14,6 @@ def of_conversation(db: sqlite3.Connection, conversation_id: int) -> dict[int, s
     return {int(number): str(text) for number, text in db.execute(sql, (conversation_id,))}
 
 
-def of_message(db: sqlite3.Connection, message_id: int) -> str:
-    """The summary whose last message this is; empty without one."""
-    row = db.execute("SELECT text FROM summaries WHERE message_id = ?", (message_id,)).fetchone()
-    return str(row[0]) if row else ""
-
-
 def put(db: sqlite3.Connection, message_id: int, text: str) -> None:
     """Store a summary of all messages up to and including ``message_id``; ignored if the message does not exist."""
     sql = "INSERT OR REPLACE INTO summaries (message_id, text) SELECT id, ? FROM messages WHERE id = ?"
@@ -28,8 +22,3 @@ def put(db: sqlite3.Connection, message_id: int, text: str) -> None:
 
 def remove(db: sqlite3.Connection, message_id: int) -> None:
     db.execute("DELETE FROM summaries WHERE message_id = ?", (message_id,))
-
-
-def copy(db: sqlite3.Connection, message_id: int, copy_id: int) -> None:
-    sql = "INSERT INTO summaries (message_id, text) SELECT ?, text FROM summaries WHERE message_id = ?"
-    db.execute(sql, (copy_id, message_id))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import queue
 import sqlite3
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Protocol, TypeVar
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from app.core.domain.errors import StorageError
 
+Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 Job = Callable[[sqlite3.Connection], Result]
 
@@ -24,6 +26,31 @@ class DatabaseAccess(Protocol):
         """Run a job in a transaction. On return its change is safely stored."""
 
     def post(self, job: Job[Result]) -> Future[Result]: ...
+
+
+class StorePart:
+    """Methods about one part of the chats."""
+
+    def __init__(self, access: DatabaseAccess) -> None:
+        self.access = access
+
+
+Part = TypeVar("Part", bound=StorePart)
+
+
+def stored(
+    method: Callable[Concatenate[Part, sqlite3.Connection, Arguments], Result],
+) -> Callable[Concatenate[Part, Arguments], Result]:
+    """Run a method in a transaction on the file's thread, and wait for it. Callers leave out the connection.
+
+    It raises `StorageError` if it fails.
+    """
+
+    @functools.wraps(method)
+    def call(self: Part, /, *arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        return self.access.write(lambda db: method(self, db, *arguments, **named))
+
+    return call
 
 
 class WriterThread:

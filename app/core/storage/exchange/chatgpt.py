@@ -11,19 +11,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.errors import ChatsImportError
+from app.core.domain.messages import MessageView
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange.pictures import NO_FILES, PictureFiles
 from app.core.storage.exchange.records import (
     MAX_ATTACHMENTS,
     MAX_MESSAGES,
-    MAX_TEXT_CHARS,
     PICTURE_PLACEHOLDER,
-    PortableChat,
-    PortableMessage,
     clean_text,
     clean_time,
     clean_title,
@@ -36,10 +35,8 @@ _CITATION = re.compile(
 )
 _SEPARATOR = "\ue202"
 _POINTER = re.compile(r"[a-z-]{1,40}://(file[-_][\w-]{4,200})")
-_MAX_CITATIONS = 10_000  # marks in one message
-_MAX_LINK_CHARS = 4000
+_MAX_LISTED = 10_000  # attachments in one message
 _MAX_DURATION_S = 7 * 24 * 3600
-_MAX_COPIES = 4  # maximum copies of one text of the file: a small file must not become gigabytes of text
 
 
 def is_chatgpt(data: object) -> bool:
@@ -56,24 +53,19 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
     nodes: dict[str, Any] = data["mapping"]
     if len(nodes) > 4 * MAX_MESSAGES:
         raise ChatsImportError("A conversation in this file has too many messages.")
-    keys: dict[str, int | None] = {}  # key of the message, or of its nearest imported ancestor
-    thoughts: dict[str, _ReasoningPart] = {}  # reasoning since the nearest imported ancestor
-    room = 0  # characters left for reasoning
+    keys: dict[str | None, int | None] = {}  # key of the message, or of its nearest imported ancestor
+    waiting: dict[str | None, _Reasoning] = {}  # reasoning since the nearest imported ancestor, by the last node of it
     usual_model = clean_title(data.get("default_model_slug"))
-    messages: list[PortableMessage] = []
+    messages: list[MessageView] = []
     for node_id, parent_id in _walk(nodes):
-        above = keys.get(parent_id) if parent_id is not None else None
-        thought = thoughts.get(parent_id, _ReasoningPart()) if parent_id is not None else _ReasoningPart()
-        thought = thought if thought.num_chars <= room else _ReasoningPart()
+        above, thought = keys.get(parent_id), waiting.pop(parent_id, _Reasoning())
         message = _message(nodes[node_id], len(messages) + 1, above, thought, files)
-        keys[node_id] = message.key if message else above
+        keys[node_id] = message.id if message else above
         if message:
             is_unnamed = message.role == "assistant" and not message.target
             messages.append(replace(message, target=usual_model) if is_unnamed else message)
-            room -= thought.num_chars
         else:
-            thoughts[node_id] = more = _with_reasoning_of(thought, nodes[node_id])
-            room += _MAX_COPIES * (more.num_chars - thought.num_chars)
+            waiting[node_id] = thought.with_node(nodes[node_id])
     created, updated = clean_time(data.get("create_time")), clean_time(data.get("update_time"))
     return PortableChat(
         title=clean_title(data.get("title")),
@@ -116,52 +108,34 @@ def _has_parent(node: Mapping[str, Any], nodes: Mapping[str, Any]) -> bool:
     return isinstance(parent, str) and parent in nodes
 
 
-@dataclass(frozen=True, slots=True)
-class _ReasoningPart:
-    """The last part of the reasoning before an answer, with a link to the part before, and the duration so far."""
+@dataclass(slots=True)
+class _Reasoning:
+    """The reasoning before an answer: the first answer below it gets it."""
 
-    part: str = ""
-    before: _ReasoningPart | None = None
-    num_chars: int = 0  # characters of all parts
+    paragraphs: list[str] = field(default_factory=list)
     seconds: float | None = None
 
-    @property
-    def text(self) -> str:
-        """Joined only when an answer needs it: each node of a file may add a part."""
-        parts: list[str] = []
-        at: _ReasoningPart | None = self
-        while at is not None:
-            parts += [at.part] if at.part else []
-            at = at.before
-        return "\n\n".join(reversed(parts))
-
-
-def _with_reasoning_of(thought: _ReasoningPart, node: Mapping[str, Any]) -> _ReasoningPart:
-    """The reasoning with the part or the duration of this node."""
-    message = node.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
-    if not isinstance(message, dict) or not isinstance(content, dict):
-        return thought
-    if content.get("content_type") == "reasoning_recap":
-        seconds = _metadata(message).get("finished_duration_sec")
-        is_time = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds <= _MAX_DURATION_S
-        return replace(thought, seconds=seconds) if is_time else thought
-    parts = content.get("thoughts") if content.get("content_type") == "thoughts" else None
-    paragraphs: list[str] = []
-    for part in parts if isinstance(parts, list) else ():
-        if isinstance(part, dict):
-            summary, words = clean_text(part.get("summary")).strip(), clean_text(part.get("content")).strip()
-            paragraphs += [text for text in (f"**{summary}**" if summary else "", words) if text]
-    text = "\n\n".join(paragraphs)
-    num_chars = thought.num_chars + len(text)
-    if not text or num_chars > MAX_TEXT_CHARS:
-        return thought
-    return _ReasoningPart(text, thought, num_chars, thought.seconds)
+    def with_node(self, node: Mapping[str, Any]) -> _Reasoning:
+        """Add the part or the duration of a node."""
+        message = node.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(message, dict) or not isinstance(content, dict):
+            return self
+        if content.get("content_type") == "reasoning_recap":
+            found = _metadata(message).get("finished_duration_sec")
+            if isinstance(found, int | float) and not isinstance(found, bool) and 0 <= found <= _MAX_DURATION_S:
+                self.seconds = found
+        parts = content.get("thoughts") if content.get("content_type") == "thoughts" else None
+        for part in parts if isinstance(parts, list) else ():
+            if isinstance(part, dict):
+                summary, words = clean_text(part.get("summary")).strip(), clean_text(part.get("content")).strip()
+                self.paragraphs += [text for text in (f"**{summary}**" if summary else "", words) if text]
+        return self
 
 
 def _message(
-    node: Mapping[str, Any], key: int, parent: int | None, thought: _ReasoningPart, files: PictureFiles
-) -> PortableMessage | None:
+    node: Mapping[str, Any], key: int, parent: int | None, thought: _Reasoning, files: PictureFiles
+) -> MessageView | None:
     message = node.get("message")
     if not isinstance(message, dict) or message.get("recipient") not in (None, "all"):
         return None
@@ -173,11 +147,11 @@ def _message(
     if not text.strip() and not pictures:
         return None
     created = clean_time(message.get("create_time"))
-    result = PortableMessage(key, parent, str(role), text, created_at=created, attachments=pictures)
+    result = MessageView(key, str(role), text, parent=parent, created_at=created, attachments=pictures)
     if role == "user":
         return result
-    text = with_reasoning(_with_links(text, metadata.get("content_references")), thought.text)
-    took = round(1000 * thought.seconds) if thought.seconds is not None and thought.num_chars else None
+    text = with_reasoning(_CITATION.sub(_citation_text, text), "\n\n".join(thought.paragraphs))
+    took = round(1000 * thought.seconds) if thought.seconds is not None and thought.paragraphs else None
     return replace(result, text=clean_text(text), thinking_ms=took, target=clean_title(metadata.get("model_slug")))
 
 
@@ -187,80 +161,46 @@ def _metadata(message: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _text(content: object, metadata: Mapping[str, Any], files: PictureFiles) -> tuple[str, tuple[Attachment, ...]]:
-    """The text, and the pictures whose files exist."""
+    """The typed or transcribed text, and the pictures whose files exist."""
     if not isinstance(content, dict) or content.get("content_type") not in ("text", "multimodal_text"):
         return "", ()
-    parts, pieces, pictures = content.get("parts"), list[str](), list[Attachment]()
-    for part in parts if isinstance(parts, list) else ():
-        found = _picture(part, metadata, files) if len(pictures) < MAX_ATTACHMENTS else None
-        if found is not None:
-            pictures.append(found)
-        else:
-            pieces.append(_part_text(part))
-    return clean_text("\n\n".join(piece for piece in pieces if piece)), tuple(pictures)
-
-
-def _picture(part: object, metadata: Mapping[str, Any], files: PictureFiles) -> Attachment | None:
-    """The picture of a part: ``file-service://file-AbC``, ``sediment://file_0123``."""
-    pointer = part.get("asset_pointer") if isinstance(part, dict) and _is_picture(part) else None
-    if not isinstance(pointer, str) or not (found := _POINTER.fullmatch(pointer)):
-        return None
     listed = metadata.get("attachments")
     names = {
         str(each.get("id")): each.get("name")
-        for each in (listed[:_MAX_CITATIONS] if isinstance(listed, list) else ())
+        for each in (listed[:_MAX_LISTED] if isinstance(listed, list) else ())
         if isinstance(each, dict)
     }
-    name = names.get(found[1])
-    return files.with_id(found[1], name if isinstance(name, str) else "")
+    parts, pieces, pictures = content.get("parts"), list[str](), list[Attachment]()
+    for part in parts if isinstance(parts, list) else ():
+        piece = part
+        if isinstance(part, dict) and part.get("content_type") == "image_asset_pointer":
+            piece = PICTURE_PLACEHOLDER
+            # Such as ``file-service://file-AbC`` or ``sediment://file_0123``.
+            found = _POINTER.fullmatch(str(part.get("asset_pointer"))) if len(pictures) < MAX_ATTACHMENTS else None
+            name = names.get(found[1]) if found else None
+            if found and (picture := files.with_id(found[1], name if isinstance(name, str) else "")):
+                pictures.append(picture)
+                continue
+        elif isinstance(part, dict) and part.get("content_type") == "audio_transcription":
+            piece = part.get("text")
+        if isinstance(piece, str) and piece:
+            pieces.append(piece)
+    return clean_text("\n\n".join(pieces)), tuple(pictures)
 
 
-def _is_picture(part: Mapping[str, Any]) -> bool:
-    return part.get("content_type") == "image_asset_pointer"
+def _citation_text(mark: re.Match[str]) -> str:
+    """The text in a mark, if it is a name or the title of a page; marks of search results are removed."""
+    kind, *rest = mark["mark"].strip("\ue200\ue201").split(_SEPARATOR)
+    words: object = rest[0] if kind == "url" and rest else ""
+    if kind == "entity" and rest:
+        try:
+            words = json.loads(rest[0])[1]
+        except (ValueError, RecursionError, LookupError, TypeError):
+            words = ""
+    return f"{mark['gap']}{words}" if isinstance(words, str) and words else ""
 
 
-def _part_text(part: object) -> str:
-    """Typed text, or transcribed speech."""
-    if isinstance(part, dict) and _is_picture(part):
-        return PICTURE_PLACEHOLDER
-    if isinstance(part, dict) and part.get("content_type") == "audio_transcription":
-        part = part.get("text")
-    return part if isinstance(part, str) else ""
-
-
-def _with_links(text: str, references: object) -> str:
-    """An answer with links or words in place of its marks; marks without either are removed."""
-    if not _CITATION.search(text):
-        return text
-    links: dict[str, str] = {}
-    for reference in references[:_MAX_CITATIONS] if isinstance(references, list) else ():
-        mark, link = (reference.get("matched_text"), reference.get("alt")) if isinstance(reference, dict) else ("", "")
-        if isinstance(mark, str) and isinstance(link, str) and len(link) <= _MAX_LINK_CHARS:
-            links[mark.strip()] = link.strip()
-    room = min(MAX_TEXT_CHARS, _MAX_COPIES * (len(text) + sum(map(len, links.values()))))
-
-    def replacement(place: re.Match[str]) -> str:
-        nonlocal room
-        words = links.get(place["mark"]) or _citation_text(place["mark"])
-        room -= len(words)
-        return f"{place['gap']}{words}" if words and room > 0 else ""
-
-    return _CITATION.sub(replacement, text)
-
-
-def _citation_text(mark: str) -> str:
-    """The text in a mark: a name or a page's title."""
-    kind, *rest = mark.strip("\ue200\ue201").split(_SEPARATOR)
-    if kind == "url" and rest:
-        return rest[0]
-    try:
-        entity = json.loads(rest[0]) if kind == "entity" and rest else None
-    except (ValueError, RecursionError):
-        return ""
-    return entity[1] if isinstance(entity, list) and len(entity) > 1 and isinstance(entity[1], str) else ""
-
-
-def _shown(nodes: Mapping[str, Any], current: object, keys: Mapping[str, int | None]) -> Iterator[int]:
+def _shown(nodes: Mapping[str, Any], current: object, keys: Mapping[str | None, int | None]) -> Iterator[int]:
     seen: set[str] = set()
     while isinstance(current, str) and current in nodes and current not in seen:
         seen.add(current)

@@ -8,21 +8,20 @@ a missing one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 from app.core.domain.attachments import Attachment
 from app.core.domain.errors import ChatsImportError
-from app.core.storage.chats.options import MAX_CHARS, NO_OPTIONS, to_text
+from app.core.domain.messages import MessageView
+from app.core.storage.chats.codec import MAX_OPTIONS_CHARS
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange.pictures import NO_FILES, PictureFiles
 from app.core.storage.exchange.records import (
     MAX_ATTACHMENTS,
     MAX_MESSAGES,
     PICTURE_PLACEHOLDER,
-    PortableChat,
-    PortableMessage,
     clean_text,
     clean_time,
     clean_title,
@@ -49,22 +48,20 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
     Raises:
         ChatsImportError: the conversation is too large.
     """
-    messages: list[PortableMessage] = []
+    messages: list[MessageView] = []
     shown: set[int] = set()
     parent: int | None = None
     for entry in data["messages"]:
         chosen = parent
-        for is_shown, version in _versions(entry):
-            pictures = _pictures(version, files)
-            role, text = version.get("role"), clean_text(_text(version, is_thinking=False, found=pictures))
-            if role not in ("user", "assistant") or not (text.strip() or pictures):
+        for place, version in enumerate(entry["versions"]):
+            message = _message(version, len(messages) + 1, parent, files) if isinstance(version, dict) else None
+            if message is None:
                 continue
             if len(messages) >= MAX_MESSAGES:
                 raise ChatsImportError("A conversation in this file has too many messages.")
-            message = _message(version, len(messages) + 1, parent, text)
-            messages.append(replace(message, attachments=tuple(pictures.values())))
-            if is_shown or chosen == parent:
-                chosen = len(messages)
+            messages.append(message)
+            if place == entry.get("currentlySelected") or chosen == parent:
+                chosen = message.id
         if chosen is not None and chosen != parent:
             shown.add(chosen)
         parent = chosen
@@ -81,92 +78,58 @@ def from_data(data: Mapping[str, Any], files: PictureFiles = NO_FILES) -> Portab
     )
 
 
-def _message(version: Mapping[str, Any], key: int, parent: int | None, text: str) -> PortableMessage:
-    if version.get("role") == "user":
-        return PortableMessage(key, parent, "user", text)
-    thought = _text(version, is_thinking=True)
-    return PortableMessage(
-        key,
-        parent,
-        "assistant",
-        clean_text(with_reasoning(text, thought)),
-        thinking_ms=_thinking_ms(version) if thought else None,
-        target=_model(version),
-    )
-
-
-def _options(data: Mapping[str, Any]) -> str:
-    """The chat's options as JSON: the system prompt."""
+def _options(data: Mapping[str, Any]) -> dict[str, str]:
+    """The chat's options: the system prompt."""
     system_prompt, config = data.get("systemPrompt"), data.get("perChatPredictionConfig")
     fields = config.get("fields") if isinstance(config, dict) else None
     for field in fields if isinstance(fields, list) else ():
         if isinstance(field, dict) and field.get("key") == _SYSTEM_PROMPT and field.get("value"):
             system_prompt = field["value"]
     prompt = clean_text(system_prompt).strip()
-    return to_text({"system_prompt": prompt}) if prompt and len(prompt) < MAX_CHARS // 8 else NO_OPTIONS
+    return {"system_prompt": prompt} if prompt and len(prompt) < MAX_OPTIONS_CHARS // 8 else {}
 
 
-def _model(version: Mapping[str, Any]) -> str:
-    sender = version.get("senderInfo")
-    return clean_title(sender.get("senderName")) if isinstance(sender, dict) else ""
-
-
-def _thinking_ms(version: Mapping[str, Any]) -> int | None:
-    """The duration of the reasoning, which its titles contain."""
-    titles = [style.get("title") for step in _steps(version) if (style := _thinking_style(step)) is not None]
-    found = [_DURATION.search(title) for title in titles if isinstance(title, str)]
-    seconds = [60 * int(each[1] or 0) + float(each[2]) for each in found if each]
-    return round(1000 * sum(seconds)) if seconds else None
-
-
-def _versions(entry: Mapping[str, Any]) -> Iterator[tuple[bool, Mapping[str, Any]]]:
-    for place, version in enumerate(entry["versions"]):
-        if isinstance(version, dict):
-            yield place == entry.get("currentlySelected"), version
-
-
-def _steps(version: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The parts of a version: a question, or the steps of an answer that contain text."""
+def _message(version: Mapping[str, Any], key: int, parent: int | None, files: PictureFiles) -> MessageView | None:
+    """One version of a message: a question, or an answer in steps. None for other roles, and without content."""
+    pieces: dict[bool, list[str]] = {True: [], False: []}  # of the reasoning, of the text
+    seconds: list[float] = []
+    pictures: dict[str, Attachment] = {}  # by file name
     steps = version.get("steps") if version.get("type") == "multiStep" else [version]
     for step in steps if isinstance(steps, list) else ():
-        if isinstance(step, dict) and step.get("type") in ("contentBlock", "singleStep", None):
-            yield step
-
-
-def _thinking_style(step: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    style = step.get("style")
-    return style if isinstance(style, dict) and style.get("type") == "thinking" else None
-
-
-def _text(
-    version: Mapping[str, Any], *, is_thinking: bool, found: Mapping[str, Attachment] = MappingProxyType({})
-) -> str:
-    """The text or the reasoning, without placeholders for pictures that were ``found``."""
-    steps = [step for step in _steps(version) if (_thinking_style(step) is not None) is is_thinking]
-    return "\n\n".join(piece for step in steps for piece in _pieces(step.get("content"), found))
-
-
-def _pieces(content: object, found: Mapping[str, Attachment]) -> Iterator[str]:
-    for part in content if isinstance(content, list) else ():
-        if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str):
-            yield part["text"]
-        elif isinstance(part, dict) and _is_picture(part) and str(part.get("fileIdentifier")) not in found:
-            yield PICTURE_PLACEHOLDER
-
-
-def _is_picture(part: Mapping[str, Any]) -> bool:
-    return part.get("type") == "file" and part.get("fileType") == "image"
-
-
-def _pictures(version: Mapping[str, Any], files: PictureFiles) -> dict[str, Attachment]:
-    """The pictures of a message whose files exist, by file name."""
-    found = dict[str, Attachment]()
-    for step in _steps(version):
+        if not isinstance(step, dict) or step.get("type") not in ("contentBlock", "singleStep", None):
+            continue
         content = step.get("content")
+        style = step["style"] if isinstance(step.get("style"), dict) else {}
+        is_thinking = style.get("type") == "thinking"
+        if is_thinking and (found := _DURATION.search(str(style.get("title")))):
+            seconds.append(60 * int(found[1] or 0) + float(found[2]))
         for part in content if isinstance(content, list) else ():
-            if isinstance(part, dict) and _is_picture(part) and len(found) < MAX_ATTACHMENTS:
-                name = part.get("fileIdentifier")
-                picture = files.named(name) if isinstance(name, str) else None
-                if picture is not None:
-                    found[str(name)] = picture
-    return found
+            if isinstance(part, dict):
+                pieces[is_thinking] += _part(part, files, pictures)
+    role, text = version.get("role"), clean_text("\n\n".join(pieces[False]))
+    if role not in ("user", "assistant") or not (text.strip() or pictures):
+        return None
+    message = MessageView(key, str(role), text, parent=parent, attachments=tuple(pictures.values()))
+    if role == "user":
+        return message
+    thought, sender = "\n\n".join(pieces[True]), version.get("senderInfo")
+    return replace(
+        message,
+        text=clean_text(with_reasoning(text, thought)),
+        thinking_ms=round(1000 * sum(seconds)) if thought and seconds else None,
+        target=clean_title(sender.get("senderName")) if isinstance(sender, dict) else "",
+    )
+
+
+def _part(part: Mapping[str, Any], files: PictureFiles, pictures: dict[str, Attachment]) -> list[str]:
+    """The text of a part; a picture whose file exists is added to ``pictures``."""
+    if part.get("type") == "text" and isinstance(part.get("text"), str):
+        return [part["text"]]
+    if part.get("type") != "file" or part.get("fileType") != "image":
+        return []
+    name = part.get("fileIdentifier")
+    picture = files.named(name) if isinstance(name, str) and len(pictures) < MAX_ATTACHMENTS else None
+    if picture is None:
+        return [] if name in pictures else [PICTURE_PLACEHOLDER]
+    pictures[str(name)] = picture
+    return []

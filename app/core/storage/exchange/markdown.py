@@ -2,73 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.framing import as_prompt, code_block
+from app.core.domain.messages import MessageView
 from app.core.domain.thinking import split_thinking
-from app.core.storage.exchange.records import PortableChat, PortableMessage
-from engine.records import RunStats
-from engine.sentences import i18n
+from app.core.domain.tree import MessageTree
+from app.core.storage.chats.portable import PortableChat
 
 AUTHORS = {"user": "You", "assistant": "Paceline", "tool": "Tool"}
 _HEADING_CHARS = 200
-OTHER_VERSIONS = i18n(
-    "This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them all."
+_OTHER_VERSIONS = (
+    "*This chat has other versions of some messages. Here are the ones that were shown; an export as JSON has them "
+    "all.*"
 )
 
 
-def plain_statistics(stats: RunStats | None) -> str:
-    """The statistics below an answer, in English; empty without statistics."""
-    if stats is None or not stats.tokens or stats.tokens_per_second is None or stats.tokens_per_pass is None:
-        return ""
-    return f"{stats.tokens_per_second:.1f} tok/s · {stats.tokens_per_pass:.1f} tokens per pass · {stats.mode.value}"
-
-
-@dataclass(frozen=True, slots=True)
-class ExportTexts:
-    """The fixed texts of an export, in the user's language."""
-
-    other_versions: str = OTHER_VERSIONS
-    statistics: Callable[[RunStats | None], str] = plain_statistics
-
-
-ENGLISH = ExportTexts()
-
-
-def to_markdown(chat: PortableChat, words: ExportTexts = ENGLISH) -> str:
+def to_markdown(chat: PortableChat) -> str:
     """Write the shown path: a heading for each message, statistics below answers, and a note about other branches."""
-    return "\n\n".join(_parts(chat, words)) + "\n"
+    return "\n\n".join(_parts(chat)) + "\n"
 
 
-def shown_path(chat: PortableChat) -> list[PortableMessage]:
-    """The messages of the shown path; without a valid choice, of the last branch."""
-    children: dict[int | None, list[PortableMessage]] = {}
-    for message in chat.messages:
-        children.setdefault(message.parent, []).append(message)
-    path: list[PortableMessage] = []
-    below = children.get(None, [])
-    while below:
-        path.append(next((each for each in below if each.key in chat.shown), below[-1]))
-        below = children.get(path[-1].key, [])
-    return path
-
-
-def _parts(chat: PortableChat, export: ExportTexts) -> Iterator[str]:
+def _parts(chat: PortableChat) -> Iterator[str]:
     yield f"# {' '.join(chat.title.split())}"
-    shown = shown_path(chat)
+    parents = {message.id: message.parent for message in chat.messages}
+    chosen: dict[int | None, int | None] = {parents[number]: number for number in chat.shown if number in parents}
+    path = MessageTree(parents, chosen).path()
+    by_id = {message.id: message for message in chat.messages}
+    shown = [by_id[number] for number in path]
     if len(shown) < len(chat.messages):
-        yield f"*{export.other_versions}*"
+        yield _OTHER_VERSIONS
     for message in shown:
-        yield f"## {AUTHORS.get(message.role, message.role)}{_call_heading(message)}"
+        call = message.call
+        heading = f": {call.name} {' '.join(call.arguments[:_HEADING_CHARS].split())}" if call else ""
+        yield f"## {AUTHORS.get(message.role, message.role)}{heading}"
         yield from map(_file, message.attachments)
         yield _text(message)
-        if statistics := export.statistics(message.stats):
-            yield f"*{statistics}*"
+        stats = message.stats
+        if stats is not None and stats.tokens_per_second is not None and stats.tokens_per_pass is not None:
+            speed, per_pass = f"{stats.tokens_per_second:.1f} tok/s", f"{stats.tokens_per_pass:.1f} tokens per pass"
+            yield f"*{speed} · {per_pass} · {stats.mode.value}*"
 
 
-def _text(message: PortableMessage) -> str:
+def _text(message: MessageView) -> str:
     """The text of a message, with its reasoning as a quotation."""
     text = message.text
     split = split_thinking(text)
@@ -78,12 +55,6 @@ def _text(message: PortableMessage) -> str:
     lines = (f"**Thought{span}**", "", *split.shown_reasoning(text).strip("\n").split("\n"))
     quoted = "\n".join(f"> {line}" if line else ">" for line in lines)
     return f"{quoted}\n\n{split.answer(text)}"
-
-
-def _call_heading(message: PortableMessage) -> str:
-    """Tool and beginning of the arguments, for the heading of a call."""
-    call = message.call
-    return "" if call is None else ": " + " ".join(f"{call.name} {call.arguments[:_HEADING_CHARS]}".split())
 
 
 def _file(attachment: Attachment) -> str:

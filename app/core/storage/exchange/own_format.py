@@ -19,11 +19,13 @@ from typing import IO, Any
 from app.core.domain.attachment_errors import FileUnreadableError
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import ChatsImportError
-from app.core.domain.messages import MessageState
+from app.core.domain.messages import EPOCH, MessageState, MessageView
 from app.core.domain.tools.calls import CallStatus, StoredCall, with_final_status
 from app.core.storage.chats.codec import (
+    MAX_OPTIONS_CHARS,
     call_from_text,
     call_to_text,
+    options_to_text,
     sampling_from_text,
     sampling_to_text,
     spans_from_text,
@@ -31,18 +33,15 @@ from app.core.storage.chats.codec import (
     stats_from_text,
     stats_to_text,
 )
-from app.core.storage.chats.options import MAX_CHARS, from_text, to_text
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange.records import (
-    EPOCH,
     LATEST,
     MAX_ATTACHMENTS,
-    PortableChat,
-    PortableMessage,
     clean_title,
     whole_text,
 )
 from app.core.storage.pictures import picture_attachment
-from engine.records import Mode, RunStats, TokenSpan
+from engine.records import TokenSpan
 from engine.sentences import i18n
 
 log = logging.getLogger(__name__)
@@ -51,7 +50,6 @@ FORMAT, VERSION = "paceline-chats", 1
 HEAD = re.compile(rb'\{"format": "paceline-chats", "version": (\d{1,9}), "conversations": \[\r?\n')
 _ROLES = ("user", "assistant", "tool")
 _MAX_COUNT = 2**53
-_MAX_LIST = 10_000
 
 
 def to_json(chats: Iterable[PortableChat]) -> Iterator[str]:
@@ -109,9 +107,7 @@ def _chat_to_data(chat: PortableChat) -> dict[str, Any]:
         "title": chat.title,
         "created_at": chat.created_at.isoformat(),
         "updated_at": chat.updated_at.isoformat(),
-        "mode": chat.mode.value,
-        "depth": chat.depth,
-        "options": from_text(chat.options) if chat.options else None,
+        "options": dict(chat.options),
         "pinned": chat.pinned,
         "archived": chat.archived,
         "folder": chat.folder,
@@ -120,23 +116,18 @@ def _chat_to_data(chat: PortableChat) -> dict[str, Any]:
     }
 
 
-def _message_to_data(message: PortableMessage) -> dict[str, Any]:
+def _message_to_data(message: MessageView) -> dict[str, Any]:
     stats = stats_to_text(message.stats)
     return {
-        "key": message.key,
+        "key": message.id,
         "parent": message.parent,
         "role": message.role,
         "text": message.text,
         "state": message.state.value,
         "created_at": message.created_at.isoformat(),
-        "notice": message.notice,
-        "cut": message.cut,
-        "target": message.target,
-        "draft": message.draft,
-        "thinking_ms": message.thinking_ms,
-        **({"call": call_to_data(message.call)} if message.call else {}),
+        **{name: getattr(message, name) for name in ("notice", "cut", "target", "draft", "thinking_ms", "summary")},
+        **({"call": {**json.loads(call_to_text(message.call)), "status": message.call.status}} if message.call else {}),
         **({"drawn": json.loads(sampling_to_text(message.drawn))} if message.drawn else {}),
-        "summary": message.summary,
         "stats": json.loads(stats) if stats else None,
         "spans": json.loads(spans_to_text(message.spans)) if message.spans else [],
         "attachments": [_attachment_to_data(attachment) for attachment in message.attachments],
@@ -162,17 +153,14 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
     messages = []
     for entry in raw:
         message = _message_from_data(entry, known)
-        known.add(message.key)
+        known.add(message.id)
         messages.append(message)
     shown = data.get("shown")
-    depth = data.get("depth")
     return PortableChat(
         title=clean_title(data.get("title")),
         messages=tuple(messages),
-        created_at=time_from(data.get("created_at")),
-        updated_at=time_from(data.get("updated_at")),
-        mode=Mode.from_value(data.get("mode")) or Mode.OFF,
-        depth=depth if _is_count(depth, 1024) else None,
+        created_at=_time(data.get("created_at")),
+        updated_at=_time(data.get("updated_at")),
         pinned=data.get("pinned") is True,
         archived=data.get("archived") is True,
         folder=clean_title(data.get("folder")),
@@ -181,45 +169,42 @@ def from_data(data: Mapping[str, Any]) -> PortableChat:
     )
 
 
-def _message_from_data(data: object, known: set[int]) -> PortableMessage:
+def _message_from_data(data: object, known: set[int]) -> MessageView:
     if not isinstance(data, dict):
         raise ChatsImportError("An entry in this file is not a valid message.")
     key, parent, role = data.get("key"), data.get("parent"), data.get("role")
     if not isinstance(key, int) or not _is_count(key) or key in known or role not in _ROLES:
         raise ChatsImportError("A message in this file has no number or role.")
-    call = call_from_data(data.get("call")) if role == "tool" else None
+    call = _call(data.get("call")) if role == "tool" else None
     if role == "tool" and call is None:
         raise ChatsImportError("A tool's result in this file does not say which call it answers.")
     if parent is not None and (not isinstance(parent, int) or parent not in known):
         raise ChatsImportError("A message in this file follows one that is missing.")
-    text = whole_text(data.get("text"))
+    text, attached = whole_text(data.get("text")), data.get("attachments")
+    attached = attached if isinstance(attached, list) else []
     state = MessageState(data["state"]) if data.get("state") in tuple(MessageState) else MessageState.COMPLETE
-    return PortableMessage(
-        key=key,
+    return MessageView(
+        id=key,
         parent=parent,
         role=str(role),
         text=text,
         state=MessageState.INTERRUPTED if state is MessageState.STREAMING else state,
-        created_at=time_from(data.get("created_at")),
-        stats=_stats(data.get("stats")),
+        created_at=_time(data.get("created_at")),
+        stats=stats_from_text(json.dumps(data["stats"])) if data.get("stats") else None,
         spans=_spans(data.get("spans"), len(text)),
         notice=whole_text(data.get("notice")),
         cut=data.get("cut") is True,
         target=clean_title(data.get("target")),
         draft=clean_title(data.get("draft")),
         thinking_ms=data["thinking_ms"] if _is_count(data.get("thinking_ms")) else None,
-        attachments=_attachments(data.get("attachments")),
+        attachments=tuple(_attachment(each) for each in attached[:MAX_ATTACHMENTS] if isinstance(each, dict)),
         summary=whole_text(data.get("summary")),
         call=call,
         drawn=sampling_from_text(json.dumps(data["drawn"])) if data.get("drawn") else None,
     )
 
 
-def call_to_data(call: StoredCall) -> dict[str, Any]:
-    return {**json.loads(call_to_text(call)), "status": call.status.value}
-
-
-def call_from_data(data: object) -> StoredCall | None:
+def _call(data: object) -> StoredCall | None:
     """Read a tool call; None if it is invalid."""
     if not isinstance(data, dict):
         return None
@@ -237,12 +222,7 @@ def call_from_data(data: object) -> StoredCall | None:
     )
 
 
-def _attachments(data: object) -> tuple[Attachment, ...]:
-    raw = data[:MAX_ATTACHMENTS] if isinstance(data, list) else []
-    return tuple(to_attachment(each) for each in raw if isinstance(each, dict))
-
-
-def to_attachment(data: Mapping[str, Any]) -> Attachment:
+def _attachment(data: Mapping[str, Any]) -> Attachment:
     """Read an attachment: name, kind, size, and text or picture. Invalid values are omitted."""
     kind = AttachmentKind(data["kind"]) if data.get("kind") in tuple(AttachmentKind) else AttachmentKind.TEXT
     raw = data.get("num_bytes")
@@ -256,44 +236,8 @@ def to_attachment(data: Mapping[str, Any]) -> Attachment:
     return Attachment(0, name, kind, num_bytes, whole_text(data.get("text")))
 
 
-def _stats(data: object) -> RunStats | None:
-    """The counters; None if one is invalid."""
-    if not isinstance(data, dict):
-        return None
-    default = RunStats()
-    for field in dataclasses.fields(RunStats):
-        if field.name in data and not _fits(field.name, data[field.name], getattr(default, field.name)):
-            return None
-    if len(data.get("proposed_by_depth", ())) != len(data.get("accepted_by_depth", ())):
-        return None
-    return stats_from_text(json.dumps(data))
-
-
-def _fits(name: str, value: object, default: object) -> bool:
-    if isinstance(default, Mode):
-        return Mode.from_value(value) is not None
-    if isinstance(default, bool):
-        return isinstance(value, bool)
-    if isinstance(default, tuple):
-        is_item = _is_sentence if name == "decisions" else _is_number
-        return isinstance(value, list) and len(value) <= _MAX_LIST and all(map(is_item, value))
-    if isinstance(default, dict):
-        return isinstance(value, dict) and all(_is_count(count) for count in value.values())
-    if default is None:
-        return value is None or _is_number(value)
-    return _is_count(value) if isinstance(default, int) else _is_number(value)
-
-
-def _is_sentence(value: object) -> bool:
-    return isinstance(value, str) and len(value) < _MAX_LIST
-
-
-def _is_count(value: object, limit: int = _MAX_COUNT) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limit
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT  # false for NaN
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_COUNT
 
 
 def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
@@ -305,13 +249,12 @@ def _spans(data: object, num_chars: int) -> tuple[TokenSpan, ...]:
     return spans if fits else ()
 
 
-def _options(data: object) -> str:
-    """The options as JSON; empty if they are missing or too large, so that the chat keeps its mode."""
-    text = to_text(data) if isinstance(data, dict) else ""
-    return text if len(text) <= MAX_CHARS else ""
+def _options(data: object) -> dict[str, Any]:
+    """The options; empty if they are missing or too large."""
+    return data if isinstance(data, dict) and len(options_to_text(data)) <= MAX_OPTIONS_CHARS else {}
 
 
-def time_from(value: object) -> datetime:
+def _time(value: object) -> datetime:
     """Parse a time in ISO 8601; the epoch for an invalid value."""
     try:
         moment = datetime.fromisoformat(value) if isinstance(value, str) else EPOCH

@@ -13,14 +13,13 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-import numpy as np
-
 from app.core.domain.attachment_errors import NotTextError
 from app.core.domain.errors import ChatsImportError, NoChatError
 from app.core.domain.text_decoding import decode
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange import chatgpt, lm_studio, own_format, transcript
 from app.core.storage.exchange.pictures import PictureFiles, pictures_beside, pictures_in_archive
-from app.core.storage.exchange.records import MAX_CHATS, PortableChat, clean_title
+from app.core.storage.exchange.records import MAX_CHATS, clean_title
 from engine.sentences import i18n
 
 MAX_FILE_BYTES = 512 * 2**20  # unpacked size; for our own exports the limit of each chat
@@ -32,18 +31,14 @@ _MARKDOWN_NAMES = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE
 _MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
 MAX_DIRECTORY_BYTES = 32 * 2**20  # limit of a zip's directory: some 300,000 names, which need ten times as much memory
 _END_BYTES = 66_000  # end of a zip: a record, and a comment of up to 64 KB
-MAX_VALUES, MAX_VALUES_MB = 20_000_000, 2000  # 100 MB of chats have four million values
+MAX_VALUES, MAX_VALUES_MB = 40_000_000, 4000  # 100 MB of chats have four million values, and as many commas
 _SMALL_BYTES = 32 * 2**20  # smaller files cannot have too many values
 _ARCHIVE_ERRORS = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, IndexError)
 _BEGINNING_BYTES = 65_536
 _EXPORT_BEGINS = re.compile(  # the start of exports of Paceline, ChatGPT and LM Studio
     rb'"format"\s*:\s*"paceline-chats"|"mapping"\s*:\s*\{|"messages"\s*:\s*\[\s*\{[^{}]{0,200}"versions"\s*:\s*\['
 )
-_CHUNK_BYTES = 4 << 20
 OnBad = Callable[[str, ChatsImportError], object]
-_QUOTE = ord('"')
-_PRECEDES_VALUE = np.zeros(256, dtype=bool)
-_PRECEDES_VALUE[[ord(char) for char in ",:[{"]] = True  # a value (or key) follows each of these characters
 
 
 def may_be_export(file: Path) -> bool:
@@ -219,7 +214,8 @@ def _read_each(
 
 
 def _parsed(raw: bytes, name: str) -> Any:  # noqa: ANN401 (JSON)
-    if len(raw) > _SMALL_BYTES and count_values(raw) > MAX_VALUES:
+    # A value or a key follows each of these characters; many more of them are in texts.
+    if len(raw) > _SMALL_BYTES and sum(map(raw.count, (b",", b":", b"[", b"{"))) > MAX_VALUES:
         raise ChatsImportError(i18n("{file} unpacks to more than {limit} MB.", file=name, limit=MAX_VALUES_MB))
     try:
         return json.loads(raw)  # detects UTF-8, UTF-16 and UTF-32, which editors on Windows write
@@ -232,16 +228,3 @@ def _read_limited(handle: IO[bytes], name: str, limit: int) -> bytes:
     if len(raw) > limit:
         raise ChatsImportError(i18n("{name} is larger than {limit} MB.", name=name, limit=limit // 2**20))
     return raw
-
-
-def count_values(raw: bytes) -> int:
-    """An upper estimate of the number of values in a JSON text."""
-    # After removing escaped backslashes and quotes, each remaining quote begins or ends a string.
-    plain = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
-    count = num_quotes = 0
-    for begin in range(0, len(plain), _CHUNK_BYTES):
-        chunk = np.frombuffer(plain, np.uint8, min(_CHUNK_BYTES, len(plain) - begin), begin)
-        quotes = np.cumsum(chunk == _QUOTE) + num_quotes
-        count += int(np.count_nonzero(_PRECEDES_VALUE[chunk] & (quotes % 2 == 0)))
-        num_quotes = int(quotes[-1])
-    return count + 1

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from app.core.domain.errors import ChatsImportError
+from app.core.domain.messages import MessageView
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange.records import (
     MAX_MESSAGES,
-    PortableChat,
-    PortableMessage,
     clean_text,
     clean_title,
 )
@@ -67,12 +67,12 @@ def from_transcript(text: str) -> PortableChat | None:
     spoken = [(line.role, text[line.end : end].strip("\n")) for line, end in zip(lines, ends, strict=True)]
     if all(_RULE.search(words) for _, words in spoken[:-1]):
         spoken = [(role, _RULE.sub("", words)) for role, words in spoken]
-    messages: list[PortableMessage] = []
+    messages: list[MessageView] = []
     for role, words in spoken:
         if role and words.strip():
-            messages.append(PortableMessage(len(messages) + 1, len(messages) or None, role, clean_text(words)))
+            messages.append(MessageView(len(messages) + 1, role, clean_text(words), parent=len(messages) or None))
     title = _TITLE.search(text, 0, lines[0].start)
-    shown = frozenset(message.key for message in messages)
+    shown = frozenset(message.id for message in messages)
     return PortableChat(clean_title(title.group(1)) if title else "", tuple(messages), shown=shown)
 
 

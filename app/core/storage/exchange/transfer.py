@@ -5,22 +5,20 @@ from __future__ import annotations
 import itertools
 import sqlite3
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import IO
 
 from app.core.domain.errors import ChatsExportError, ChatsImportError
 from app.core.storage.atomic import exported_file
+from app.core.storage.chats.portable import PortableChat, import_chat, read_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.file_names import JSON, MARKDOWN, file_name
-from app.core.storage.exchange.markdown import ENGLISH, ExportTexts, to_markdown
+from app.core.storage.exchange.markdown import to_markdown
 from app.core.storage.exchange.own_format import to_json
 from app.core.storage.exchange.reading import read_chats
-from app.core.storage.exchange.records import PortableChat
-from app.core.storage.exchange.store_access import insert_chat, read_chat
 from engine.sentences import Sentence, i18n, joined
 
 # Maximum chats and messages in one transaction, for which the window may wait.
@@ -56,9 +54,7 @@ class ImportResult:
         return joined(sentences)
 
 
-def export_chats(
-    store: ChatStore, file: Path, form: str, conversation_id: int | None = None, words: ExportTexts = ENGLISH
-) -> int:
+def export_chats(store: ChatStore, file: Path, form: str, conversation_id: int | None = None) -> int:
     """Export one conversation, or all (None); returns their number. Several Markdown files become one zip.
 
     Raises:
@@ -79,16 +75,18 @@ def export_chats(
 
     with exported_file(file, ChatsExportError) as handle:
         if form == MARKDOWN and conversation_id is None:
-            _write_zip(handle, chats(), words)
+            with zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as archive:
+                for number, chat in enumerate(chats(), start=1):
+                    archive.writestr(f"{number:04} {file_name(chat.title, 'md')}", to_markdown(chat))
         else:
-            for text in to_json(chats()) if form == JSON else map(partial(to_markdown, words=words), chats()):
+            for text in to_json(chats()) if form == JSON else map(to_markdown, chats()):
                 handle.write(text.encode("utf-8", "replace"))  # bytes: line ends stay unchanged on every system
     return num_read
 
 
 def stored_chats(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[PortableChat]:
     for conversation_id in conversation_ids:
-        chat = store.read(partial(_read_one, store, conversation_id))
+        chat = store.read(partial(read_chat, conversation_id=conversation_id, unwritten=store.unwritten))
         if chat is not None:
             yield chat
 
@@ -140,15 +138,5 @@ def _batches(chats: Iterator[PortableChat]) -> Iterator[list[PortableChat]]:
         yield batch
 
 
-def _read_one(store: ChatStore, conversation_id: int, db: sqlite3.Connection) -> PortableChat | None:
-    return read_chat(db, conversation_id, store.unwritten)
-
-
 def _insert_all(chats: Sequence[PortableChat], db: sqlite3.Connection) -> int:
-    return sum(insert_chat(db, chat, datetime.now(UTC)) is not None for chat in chats)
-
-
-def _write_zip(file: IO[bytes], chats: Iterable[PortableChat], words: ExportTexts) -> None:
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number, chat in enumerate(chats, start=1):
-            archive.writestr(f"{number:04} {file_name(chat.title, 'md')}", to_markdown(chat, words))
+    return sum(import_chat(db, chat, datetime.now(UTC)) is not None for chat in chats)

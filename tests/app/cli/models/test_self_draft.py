@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import sys
@@ -10,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
-from tests.app.cli.test_race import Terminal
 from tests.engine.gguf_factory import tiny_llama
 from tests.shared_files import shared_model
 
@@ -51,7 +51,8 @@ def test_a_model_that_is_not_there_is_one_sentence(capsys: Capture) -> None:
 def test_on_a_terminal_progress_and_a_command_for_the_draft_are_shown(
     tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    screen = Terminal()
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
     monkeypatch.setattr(sys, "stderr", screen)
     target = tiny_llama(n_ff=3072, n_layer=8, idle=range(4, 8), seed=3).write(tmp_path / "early.gguf")
     assert main(["models", "self-draft", str(target), "--layers", "4,5,6,7"]) == 0

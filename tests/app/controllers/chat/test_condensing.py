@@ -10,12 +10,11 @@ import pytest
 from app.controllers.chat.context import condensed_messages
 from app.core.domain.messages import MessageState, MessageView
 from app.core.storage.chats import summaries
-from app.core.storage.chats.library import duplicate
 from app.core.storage.chats.messages import delete_branch
 from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.portable import import_chat, read_chat
 from app.core.storage.chats.store import ChatStore
-from app.core.storage.exchange.store_access import insert_chat, read_chat
-from engine.records import Message, Mode
+from engine.records import Message
 from engine.session.summarising import prepend_summary
 from tests.app.core.storage.exchange.whole import there_and_back
 
@@ -99,7 +98,7 @@ def test_it_goes_with_its_message_and_with_its_chat(store: ChatStore) -> None:
 
 
 def test_an_answer_that_goes_on_loses_the_summary_that_ended_with_it(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "One?", Mode.OFF, None)
+    turn = store.begin_turn(None, "One?")
     store.write(lambda db: summaries.put(db, turn.answer.id, "Told."))
     store.continue_answer(turn.conversation_id, turn.answer.id)
     assert store.read(lambda db: summaries.of_conversation(db, turn.conversation_id)) == {}
@@ -108,14 +107,14 @@ def test_an_answer_that_goes_on_loses_the_summary_that_ended_with_it(store: Chat
 
 def test_a_copy_and_an_export_have_it_too(store: ChatStore) -> None:
     conversation, _ = with_summary(store)
-    copy = store.write(lambda db: duplicate(db, conversation, NOW))
+    copy = store.library.duplicate(conversation)
     assert copy is not None
     assert list(store.read(lambda db: summaries.of_conversation(db, copy)).values()) == ["Told."]
     chat = store.read(lambda db: read_chat(db, conversation))
     assert chat is not None
     (read,) = there_and_back(chat)
     store.write(lambda db: db.execute("DELETE FROM conversations"))
-    imported = store.write(lambda db: insert_chat(db, read, NOW))
+    imported = store.write(lambda db: import_chat(db, read, NOW))
     assert imported is not None
     assert list(store.read(lambda db: summaries.of_conversation(db, imported)).values()) == ["Told."]
     store.close()

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.context import ContextParts
 from app.core.domain.messages import MessageState
-from app.core.domain.settings.context_fields import MIB
+from app.core.domain.settings.table import MIB
 from app.core.storage.chats import summaries
 from engine.records import (
     EngineFailed,

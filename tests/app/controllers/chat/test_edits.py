@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.controllers.parts import DEBOUNCE_MS
-from engine.records import Mode
 from tests.app.fakes import AppHarness, open_app
 from ui.transcript.cards.user_card import UserCard
 
@@ -127,7 +126,7 @@ def test_an_edit_goes_with_its_message(harness: AppHarness) -> None:
     store.edits.save(message.id, "two").result()
     store.edits.save(message.id + 1000, "nowhere").result()
     assert store.edits.of_conversation(chat) == {message.id: "two"}
-    answered = store.begin_turn(chat, "two", Mode.OFF, None, message.id)
+    answered = store.begin_turn(chat, "two", message.id)
     assert store.edits.of_conversation(chat) == {}
     store.edits.save(answered.question.id, "three").result()
     store.deletions.delete_permanently([chat])

@@ -231,10 +231,10 @@ def test_a_kept_race_is_listed_opened_and_deleted_by_keys(harness: AppHarness, q
 
 def test_a_damaged_race_is_reported_where_it_was_opened_and_deleted(harness: AppHarness, qtbot: QtBot) -> None:
     kept = harness.controller.races.store.add(RESULT)
+    page = open_page(harness, qtbot)
     (file,) = (path for path in harness.paths.data.rglob(f"{kept.id}.json"))
     file.unlink()
     file.mkdir()
-    page = open_page(harness, qtbot)
     page.earlier.setFocus()
     qtbot.keyClick(page.earlier, Qt.Key.Key_Return)
     assert page.problem.isVisible()
@@ -243,7 +243,6 @@ def test_a_damaged_race_is_reported_where_it_was_opened_and_deleted(harness: App
     dialog = next(each for each in page.findChildren(QPushButton) if each.text() == "Delete")
     qtbot.mouseClick(dialog, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "The race could not be deleted" in page.problem.message.text())
-    assert page.earlier.rows.rowCount() == 1
 
 
 def test_the_same_race_can_be_run_once_more(harness: AppHarness, qtbot: QtBot) -> None:

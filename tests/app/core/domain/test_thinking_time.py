@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.messages import MessageView
 from app.core.domain.requests import prompt_messages
 from app.core.domain.thinking import ThinkingTime
+from app.core.storage.chats.portable import read_chat
 from app.core.storage.exchange.markdown import to_markdown
-from app.core.storage.exchange.store_access import read_chat
 from engine.records import Message
 from tests.app.core.storage.exchange.whole import there_and_back
 from tests.app.fakes import AppHarness, keep_settings, open_app

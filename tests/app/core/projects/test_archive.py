@@ -17,7 +17,6 @@ from app.core.projects.projects import ProjectError, Projects, with_sources
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
 
 
 class Machine:
@@ -62,11 +61,11 @@ def test_files_settings_and_chats_come_back(mine: Machine, other: Machine, tmp_p
     (single := tmp_path / "more" / "papers").mkdir(parents=True)
     (single / "note.txt").write_text("A note.")
     folder = mine.store.library.create_folder("Garden")
-    turn = mine.store.begin_turn(None, "When are beans sown?", Mode.AUTO, None)
+    turn = mine.store.begin_turn(None, "When are beans sown?")
     mine.store.append(turn.answer.id, "In May.")
     mine.store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     mine.store.library.move_to_folder(turn.conversation_id, folder)
-    mine.store.begin_turn(None, "Another chat", Mode.AUTO, None)
+    mine.store.begin_turn(None, "Another chat")
     project = with_sources(mine.projects.add("Garden", folder), [str(papers), str(single), str(tmp_path / "gone.txt")])
     project = replace(project, values={"system_prompt": "Be short.", "depth": None, "tools": True})
     file = tmp_path / "garden.zip"

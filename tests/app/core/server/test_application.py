@@ -355,7 +355,7 @@ def test_a_server_that_ends_says_so_to_all(server: ScriptedServer, is_streamed: 
     assert server.client.post(CHAT, json=HELLO).status_code == 503
 
 
-def test_a_typed_grammar_is_looked_at_by_a_child_before_the_engine_sees_it(server: ScriptedServer) -> None:
+def test_a_typed_grammar_is_checked_before_the_engine_sees_it(server: ScriptedServer) -> None:
     assert server.client.post(CHAT, json={**HELLO, "grammar": 'root ::= "yes"'}).status_code == 200
     assert server.session.requests[-1].grammar == 'root ::= "yes"'
     for broken in ("root = yes", 'other ::= "yes"', 'root ::= "' + "a" * 1000):

@@ -35,7 +35,7 @@ def store(place: StoreLocation, troubles: list[Problem | None]) -> Iterator[Chat
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of three megabytes, since an update from the first format keeps a copy of each chat."""
+    """A file system of three megabytes."""
     folder = tmp_path / "disk"
     folder.mkdir()
     if sys.platform != "linux" or os.geteuid() != 0:

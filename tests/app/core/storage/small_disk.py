@@ -1,14 +1,13 @@
-"""Fills a file system of two megabytes, or makes it read-only."""
+"""Fills a small file system, or makes it read-only."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
 
-def fill(folder: Path, room: int = 0) -> Path:
-    """Fill the disk except for about ``room`` bytes; deleting the returned file frees the space."""
+def fill(folder: Path) -> Path:
+    """Fill the disk; deleting the returned file frees the space."""
     ballast = folder / "ballast"
     with ballast.open("wb", buffering=0) as file:
         for size in (65536, 4096, 1):
@@ -17,7 +16,6 @@ def fill(folder: Path, room: int = 0) -> Path:
                     file.write(bytes(size))
             except OSError:
                 continue
-    os.truncate(ballast, max(ballast.stat().st_size - room, 0))
     return ballast
 
 

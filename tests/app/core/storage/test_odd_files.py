@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tomllib
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,14 +19,12 @@ from app.core.hub.client import details_of, summary_of
 from app.core.hub.downloads.download_queue import QueueFile
 from app.core.hub.library.library import Library
 from app.core.storage.chats.backups import backup_is_due, backups_in, rotate
-from app.core.storage.presets import Presets
 from app.core.storage.settings_file import read_settings, write_settings
-from app.core.storage.toml_file import ReadResult, TomlFile
+from app.core.storage.toml_file import TomlFile
 from engine.cache.states import FILE_NAME as SPEEDS
 from engine.cache.states import StateSpeeds
 from engine.pacing.learning import FILE_NAME as EXPERIENCE
 from engine.pacing.learning import AcceptanceStats, AcceptanceStore, DraftAverage
-from engine.sandbox.probe import CACHE_FILE, report_store
 from engine.storage.cost_store import FILE_NAME as COSTS
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import size
@@ -40,10 +36,8 @@ SHARED = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["x = " + "9" * 5000, ".".join("a" * 100_000) + " = 1", "[" + " . ".join(["'a'"] * 9000) + "]", "x = " + "[" * 300
-     + "]" * 300, "x = " + "{a = " * 300 + "1" + "}" * 300, "x = [" * 100_000, "a.a = 1\n" * 2],
-    ids=["digits", "dotted", "table", "nested", "inline", "open", "twice"],
+    "text", ["x = " + "9" * 5000, "x = [" * 100_000, "a.a = 1\n" * 2,
+    "x = '" + "y" * 17_000_000 + "'"], ids=["digits", "open", "twice", "huge"],
 )  # fmt: skip
 def test_settings_that_cannot_be_are_set_aside_and_new_ones_are_saved(tmp_path: Path, text: str) -> None:
     file = tmp_path / "settings.toml"
@@ -53,24 +47,6 @@ def test_settings_that_cannot_be_are_set_aside_and_new_ones_are_saved(tmp_path: 
     assert [kept.read_text() for kept in tmp_path.glob("settings.broken-*.toml")] == [text]
     write_settings(file, loaded.settings)
     assert read_settings(file).problem is None
-
-
-HUGE_SETTINGS: dict[str, Callable[[], str]] = {
-    "keys": lambda: "".join(f"k{number} = 1\n" for number in range(1_000_000)),
-    "items": lambda: f"x = [{'1,' * 5_000_000}]",
-    "comments": lambda: "#\n" * 5_000_000,
-    "tables": lambda: "".join(f"[t{number}]\n" for number in range(1_000_000)),
-    "text": lambda: "x = '" + "y" * 17_000_000 + "'",
-}
-
-
-@pytest.mark.parametrize("what", HUGE_SETTINGS)
-def test_huge_settings_do_not_hold_up_the_start(tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "settings.toml").write_text(HUGE_SETTINGS[what]())
-    monkeypatch.setattr(tomllib, "loads", lambda _text: pytest.fail("that takes seconds"))
-    loaded = read_settings(tmp_path / "settings.toml")
-    assert loaded.problem is not None
-    assert len(list(tmp_path.glob("settings.broken-*.toml"))) == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
@@ -96,36 +72,11 @@ def test_settings_behind_a_link_stay_there(tmp_path: Path) -> None:
     assert sorted(each.name for each in (tmp_path / "dotfiles").iterdir()) == ["mine.toml"]
 
 
-@SHARED
-@given(values=st.dictionaries(st.sampled_from(sorted(PRESET_KEYS)), ODD | st.text(), min_size=1), name=ODD | st.text())
-def test_presets_with_absurd_values_can_be_used(tmp_path: Path, values: dict[str, Any], name: object) -> None:
+@given(values=st.dictionaries(st.sampled_from(sorted(PRESET_KEYS)), ODD | st.text(), min_size=1))
+def test_absurd_values_of_presets_are_left_out(values: dict[str, Any]) -> None:
     """Any content is possible: TOML has neither null nor such numbers, but other parsers may."""
-    file = FoundDocument({"presets": [{"name": name, **values}, values, name, {"name": "good", "top_k": 3}]})
-    presets = Presets(file, [].append)  # type: ignore[arg-type]
-    for preset in presets.all:
-        assert valid_values(preset.values, PRESET_KEYS) == dict(preset.values)
-        assert all(value_problem(FIELD_BY_KEY[key], value) == "" for key, value in preset.values.items())
-    good = presets.find("good")
-    assert good is not None
-    assert good.values == {"top_k": 3}
-
-
-class FoundDocument:
-    """A file with this document."""
-
-    def __init__(self, document: dict[str, Any]) -> None:
-        self._document = document
-
-    def read(self) -> ReadResult:
-        return ReadResult(self._document)
-
-
-def test_long_sentences_and_deep_keys_within_reason_stay(tmp_path: Path) -> None:
-    prompt = "No. " * 200 + "\n" + "a.b." * 40 + "c = 1\n" + "..." * 500
-    document = {"prompts": [{"name": "long", "text": prompt}], "other": {"a": {"b": {"c": [[1]]}}}}
-    file = TomlFile(tmp_path / "prompts.toml", "prompts", "none")
-    file.write(document)
-    assert file.read().document == document
+    valid = valid_values(values, PRESET_KEYS)
+    assert all(value_problem(FIELD_BY_KEY[key], value) == "" for key, value in valid.items())
 
 
 def test_half_a_character_is_saved_as_a_question_mark(tmp_path: Path) -> None:
@@ -165,12 +116,11 @@ def test_odd_costs_and_speeds_are_none(tmp_path: Path, odd: object, key: str) ->
 
 @pytest.mark.parametrize("text", [DEEP, "9" * 5000, '{"format": 1, "reports": {"k": ' + DEEP, "\udcff" * 10])
 def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
-    for name in (EXPERIENCE, COSTS, SPEEDS, CACHE_FILE):
+    for name in (EXPERIENCE, COSTS, SPEEDS):
         (tmp_path / name).write_text(text, errors="surrogateescape")
     assert AcceptanceStore(tmp_path).get("k") is None
     assert CostStore(tmp_path).get("k") is None
     assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
-    assert report_store(tmp_path).read() == {}
 
 
 FIELDS = ["downloads", "likes", "lastModified", "gguf", "siblings", "tags", "cardData", "gated", "sha"]

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.domain.speed.pair_speed import MAX_ANSWERS, MAX_RACES, AnswerSpeed, RaceSpeed
-from app.core.storage.pair_speeds import MAX_PAIRS, PairSpeeds
+from app.core.storage.pair_speeds import PairSpeeds
 
 
 def answer(ended_at: float = 1.0, tokens: int = 50) -> AnswerSpeed:
@@ -51,12 +51,12 @@ def test_what_ends_within_one_second_stays_in_order(tmp_path: Path) -> None:
 
 def test_of_too_many_pairs_the_one_that_was_used_longest_ago_goes(tmp_path: Path) -> None:
     speeds = PairSpeeds(tmp_path / "speeds.json")
-    for number in range(MAX_PAIRS):
+    for number in range(64):
         speeds.add_answer(f"t{number}", "", answer())
     speeds.add_answer("t0", "", answer(2.0))
     speeds.add_answer("new", "", answer())
     names = [pair.target for pair in speeds.all()]
-    assert len(names) == MAX_PAIRS
+    assert len(names) == 64
     assert "t1" not in names
     assert names[-2:] == ["t0", "new"]
 

@@ -10,28 +10,16 @@ import pytest
 from PIL import Image
 
 from app.core.attachments.reading import read_attachment
-from app.core.domain.attachment_errors import AttachmentError
 from app.core.domain.attachments import Attachment, AttachmentKind
-from app.core.domain.messages import MessageState
 from app.core.domain.requests import prompt_messages
-from app.core.storage.chats.answers import AnswerEnding
-from app.core.storage.chats.store import ChatStore, StoredTurn
+from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.file_names import JSON, MARKDOWN
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from app.core.storage.pictures import THUMBNAIL_PX, PictureCache, picture_attachment
-from engine.records import Mode
-from tests.engine.sandbox.pictures import broken, encoded, sample
+from tests.app.core.storage.chats.turns import ask
+from tests.engine.sandbox.pictures import encoded, sample
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")
-
-TEXTS = ("one byte", "text", "EPS", "SVG", "HTML")
-
-
-def send(store: ChatStore, text: str, chat: int | None = None) -> StoredTurn:
-    turn = store.begin_turn(chat, text, Mode.OFF, None)
-    store.append(turn.answer.id, "A slope.")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
-    return turn
 
 
 def num_pictures(store: ChatStore) -> int:
@@ -63,23 +51,10 @@ def test_what_was_not_lossy_is_kept_to_the_pixel_and_without_its_metadata() -> N
     assert small.size == (THUMBNAIL_PX, round(THUMBNAIL_PX / 3))
 
 
-@pytest.mark.parametrize("name", broken())
-def test_what_cannot_be_read_is_one_sentence(tmp_path: Path, name: str) -> None:
-    path = tmp_path / "x.png"
-    path.write_bytes(broken()[name])
-    if name in TEXTS:  # whatever their names
-        assert read_attachment(path)[0].text
-        return
-    with pytest.raises(AttachmentError) as raised:
-        read_attachment(path)
-    assert raised.value.message.endswith(".")
-    assert "x.png" in raised.value.message
-
-
 def test_a_model_that_sees_gets_the_pixels_and_another_one_the_name(store: ChatStore) -> None:
     shown = picture_attachment("slope.png", encoded(sample(), "PNG"))
     store.attachments.add_unsent(None, shown)
-    turn = send(store, "What is this?")
+    turn = ask(store, None, "What is this?")
     (seen,) = prompt_messages("", turn.history, PictureCache().decoded)
     assert seen.content == "What is this?"
     ((place, picture),) = seen.pictures
@@ -91,7 +66,7 @@ def test_a_model_that_sees_gets_the_pixels_and_another_one_the_name(store: ChatS
 
 def test_pictures_of_joined_questions_keep_their_places(store: ChatStore) -> None:
     store.attachments.add_unsent(None, picture_attachment("a.png", encoded(sample(), "PNG")))
-    turn = send(store, "First?")
+    turn = ask(store, None, "First?")
     first, second = turn.question, replace(turn.question, id=99, text="Second?")
     (message,) = prompt_messages("", [first, second], PictureCache().decoded)
     assert [message.content[place:] for place, _ in message.pictures] == ["First?\n\nSecond?", "Second?"]
@@ -102,7 +77,7 @@ def test_one_content_is_kept_once_and_goes_with_the_last_chat_that_has_it(store:
     turns = []
     for _ in range(2):
         store.attachments.add_unsent(None, shown)
-        turns.append(send(store, "What is this?"))
+        turns.append(ask(store, None, "What is this?"))
     assert num_pictures(store) == 1
     listed = store.messages(turns[0].conversation_id)[0].attachments[0].picture
     assert listed is not None
@@ -116,7 +91,7 @@ def test_one_content_is_kept_once_and_goes_with_the_last_chat_that_has_it(store:
 
 def test_pictures_are_exported_and_imported(store: ChatStore, tmp_path: Path) -> None:
     store.attachments.add_unsent(None, picture_attachment("slope.png", encoded(sample(), "PNG")))
-    turn = send(store, "What is this?")
+    turn = ask(store, None, "What is this?")
     file, words = tmp_path / "chats.json", tmp_path / "chat.md"
     export_chats(store, file, JSON, None)
     export_chats(store, words, MARKDOWN, turn.conversation_id)
@@ -131,7 +106,7 @@ def test_pictures_are_exported_and_imported(store: ChatStore, tmp_path: Path) ->
 
 def test_a_picture_of_an_import_that_is_none_leaves_its_name(store: ChatStore, tmp_path: Path) -> None:
     store.attachments.add_unsent(None, picture_attachment("slope.png", encoded(sample(), "PNG")))
-    send(store, "What is this?")
+    ask(store, None, "What is this?")
     file = tmp_path / "chats.json"
     export_chats(store, file, JSON, None)
     text = file.read_text("utf-8")

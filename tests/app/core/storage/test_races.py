@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from app.core.domain.errors import RaceStoreError
 from app.core.domain.speed.races import AnswerDifference, LaneChoice, LaneVerdict, RaceResult, main_verdict
 from app.core.storage import races
-from app.core.storage.races import INDEX, RaceStore, _listed, _result_from, _to_json
+from app.core.storage.json_records import JSON_ERRORS
+from app.core.storage.races import RaceStore, _result_from, _to_json
 from engine.records import Mode
 from tests.race_results import RESULT, THREE_LANES, VERDICT
 
@@ -27,7 +28,9 @@ def test_a_race_comes_back_as_it_was(tmp_path: Path) -> None:
     assert kept == replace(THREE_LANES, id="20261125204446")
     found = RaceStore(tmp_path / "races")
     assert found.read(kept.id) == kept
-    assert found.all() == (_listed(kept),)
+    (listed,) = found.all()
+    assert [lane.text for lane in listed.lanes] == ["", "", ""]
+    assert [lane.stats for lane in listed.lanes] == [lane.stats for lane in kept.lanes]
 
 
 def test_the_newest_comes_first_and_two_of_one_second_have_their_own_names(tmp_path: Path) -> None:
@@ -43,7 +46,7 @@ def test_more_than_are_kept_push_out_the_oldest(tmp_path: Path, monkeypatch: pyt
     store = RaceStore(tmp_path)
     ids = [store.add(at(second)).id for second in range(4)]
     assert [summary.id for summary in store.all()] == [ids[3], ids[2]]
-    assert sorted(file.name for file in tmp_path.iterdir()) == sorted([f"{ids[2]}.json", f"{ids[3]}.json", INDEX])
+    assert sorted(file.name for file in tmp_path.iterdir()) == [f"{ids[2]}.json", f"{ids[3]}.json"]
 
 
 def test_a_deleted_race_is_gone_from_the_disk(tmp_path: Path) -> None:
@@ -52,7 +55,7 @@ def test_a_deleted_race_is_gone_from_the_disk(tmp_path: Path) -> None:
     store.delete(kept.id)
     store.delete(kept.id)  # another process deleted it first
     assert store.all() == RaceStore(tmp_path).all() == ()
-    assert [file.name for file in tmp_path.iterdir()] == [INDEX]
+    assert list(tmp_path.iterdir()) == []
     with pytest.raises(RaceStoreError, match="cannot be read any more"):
         store.read(kept.id)
 
@@ -61,12 +64,9 @@ def test_a_damaged_race_leaves_the_others_readable(tmp_path: Path) -> None:
     store = RaceStore(tmp_path)
     bad, good = store.add(at(1)), store.add(at(2))
     (tmp_path / f"{bad.id}.json").write_text("{", encoding="utf-8")
-    (tmp_path / INDEX).write_text('{"races": [{"id": "../secret"}]}', encoding="utf-8")
     found = RaceStore(tmp_path)
     assert [summary.id for summary in found.all()] == [good.id]
     assert found.read(good.id) == good
-    with pytest.raises(RaceStoreError):
-        found.read("../secret")
 
 
 def test_a_race_that_is_too_long_or_wrong_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,14 +86,13 @@ def test_a_race_that_is_too_long_or_wrong_is_not_read(tmp_path: Path, monkeypatc
         store.read(kept.id)
 
 
-def test_a_race_that_cannot_be_deleted_stays_and_is_reported(tmp_path: Path) -> None:
+def test_a_race_that_cannot_be_deleted_is_reported(tmp_path: Path) -> None:
     store = RaceStore(tmp_path)
     kept = store.add(RESULT)
     (tmp_path / f"{kept.id}.json").unlink()
     (tmp_path / f"{kept.id}.json").mkdir()
     with pytest.raises(RaceStoreError, match="The race could not be deleted: "):
         store.delete(kept.id)
-    assert [summary.id for summary in store.all()] == [kept.id]
 
 
 def test_a_folder_that_takes_nothing_is_reported_in_a_sentence(tmp_path: Path) -> None:
@@ -114,7 +113,7 @@ def test_any_field_may_be_junk_without_another_failure_than_the_known_ones(name:
     data = {**json.loads(json.dumps(_to_json(RESULT))), name: junk}
     try:
         found = _result_from(data)
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
+    except JSON_ERRORS:
         return
     assert isinstance(found, RaceResult)
     assert all(0 <= verdict.lane < len(found.lanes) for verdict in found.verdicts)

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.storage.presets import Presets, presets_file
 from app.core.storage.settings_file import read_settings, write_settings
-from engine.records import Problem
 
 NOBODY = 65534
 
@@ -59,16 +57,3 @@ def test_settings_that_may_not_be_read_are_kept(own_folder: Path) -> None:
     assert kept(file) == [before]
     assert "mine" in before
     assert read_settings(file).settings.text("theme") == "dark"
-
-
-def test_presets_that_may_not_be_read_are_kept(own_folder: Path) -> None:
-    told: list[Problem] = []
-    file = own_folder / "presets.toml"
-    Presets(presets_file(file), told.append).save("Mine", {"temperature": 0.25})
-    before = lock(file)
-    presets = Presets(presets_file(file), told.append)
-    assert presets.problem is not None
-    presets.save("Another", {"temperature": 0.5})
-    assert kept(file) == [before]
-    assert [each.name for each in Presets(presets_file(file), told.append).all if not each.builtin] == ["Another"]
-    assert told == []

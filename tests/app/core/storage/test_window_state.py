@@ -8,13 +8,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.conversations import ConversationRow
-from app.core.paths import find_paths
-from app.core.storage.chats.opening import StoreLocation
-from app.core.storage.chats.store import ChatStore
-from app.core.storage.window_state import NEW_CHAT, OpenChat
+from app.core.storage.window_state import NEW_CHAT, OpenChat, read_layout
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from ui.conversations.model import BATCH
 
 
 def current(harness: AppHarness) -> int | None:
@@ -89,16 +84,6 @@ def test_where_it_was_archived_or_is_gone_the_one_that_changed_last_opens(chats:
     assert opened_again() == chats[2]
 
 
-def test_a_chat_that_was_deleted_does_not_come_back(chats: tuple[int, int, int]) -> None:
-    def delete(harness: AppHarness) -> None:
-        harness.window.sidebar.list.chosen.emit(chats[2])
-        harness.window.sidebar.list.delete_requested.emit(chats[2])
-        OpenChat(harness.paths.open_chat_file).keep(chats[2])
-
-    leave_open(delete)
-    assert opened_again() == chats[1]
-
-
 @pytest.mark.parametrize("damaged", [b"", b"seven", b"\xff\xfe", b"-1", b"1.5", b"9" * 63, "²".encode()])
 def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, damaged: bytes) -> None:
     file = tmp_path / "open-chat"
@@ -107,60 +92,7 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path: Path, damaged: bytes) -> No
     assert OpenChat(tmp_path / "missing").read() is None
     OpenChat(file).keep(None)
     assert OpenChat(file).read() == NEW_CHAT
-    OpenChat(tmp_path / "no folder" / "open-chat").keep(3)  # only logged
-
-
-@pytest.fixture
-def many(qtbot: QtBot) -> list[int]:
-    """The ids of more chats than the list shows at first, oldest first."""
-    paths = keep_settings({})
-    store = ChatStore(StoreLocation(paths.chats_file, paths.backups), [].append)
-    assert store.open() is None
-    ids = [store.create_conversation(f"chat {number}") for number in range(BATCH + 20)]
-    assert store.close()
-    return ids
-
-
-def listed(harness: AppHarness) -> list[int]:
-    return [item.id for item in harness.window.sidebar.list.rows._items if isinstance(item, ConversationRow)]
-
-
-def test_the_rest_of_a_long_list_follows_the_first_paint_and_moves_nothing(qtbot: QtBot, many: list[int]) -> None:
-    harness = open_app()
-    rows = harness.window.sidebar.list.rows
-    assert listed(harness) == many[: -BATCH - 1 : -1]
-    at_first = rows.rowCount(), [rows.index(row, 0).data() for row in range(rows.rowCount())]
-    qtbot.waitUntil(lambda: listed(harness) == many[::-1])
-    assert (rows.rowCount(), [rows.index(row, 0).data() for row in range(rows.rowCount())]) == at_first
-    assert current(harness) == many[-1]
-    assert harness.window.sidebar.list.currentIndex().data() == f"chat {len(many) - 1}"
-    harness.close()
-
-
-def test_an_old_chat_that_was_open_is_in_the_list_at_once(qtbot: QtBot, many: list[int]) -> None:
-    OpenChat(find_paths().open_chat_file).keep(many[0])
-    harness = open_app()
-    assert current(harness) == many[0]
-    assert listed(harness) == many[::-1]
-    assert harness.window.sidebar.list.currentIndex().data() == "chat 0"
-    harness.close()
-
-
-def test_whatever_changes_the_list_before_brings_all_of_it(qtbot: QtBot, many: list[int]) -> None:
-    harness = open_app()
-    harness.window.sidebar.list.rename_requested.emit(many[1], "another")
-    assert listed(harness) == many[::-1]
-    harness.close()
-
-
-@pytest.mark.parametrize("name", ["open_chat_file", "layout_file"])
-def test_a_folder_in_the_place_of_what_is_remembered_costs_nothing_else(chats: tuple[int, int, int], name: str) -> None:
-    file = getattr(find_paths(), name)
-    file.unlink(missing_ok=True)
-    file.mkdir()
-    harness = open_app()
-    assert harness.window.problems == []
-    assert current(harness) == chats[2]  # the chat that changed last
-    harness.window.sidebar.list.chosen.emit(chats[0])
-    assert current(harness) == chats[0]
-    harness.close()
+    for place in (tmp_path / "no folder" / "open-chat", tmp_path):  # only logged
+        OpenChat(place).keep(3)
+        assert OpenChat(place).read() is None
+        assert read_layout(place) == b""

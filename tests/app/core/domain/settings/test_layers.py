@@ -32,7 +32,7 @@ def test_the_first_layer_that_has_a_value_gives_it(
 ) -> None:
     layers = Layers(settings_with(everywhere), model, chat)
     for key in LAYERED_KEYS:
-        got = layers.value(key)
+        got = layers.values()[key]
         if key in chat:
             assert (got.value, got.origin) == (chat[key], Layer.CHAT)
         elif key in model:
@@ -51,8 +51,8 @@ def test_a_layer_behind_says_what_hides_it_and_looks_no_further_forward(
 ) -> None:
     layers = Layers(settings_with(everywhere), model, chat)
     for key in LAYERED_KEYS:
-        of_model, of_all = layers.value(key, Layer.MODEL), layers.value(key, Layer.GLOBAL)
-        assert of_model.value == Layers(layers.settings, model).value(key).value
+        of_model, of_all = layers.values(Layer.MODEL)[key], layers.values(Layer.GLOBAL)[key]
+        assert of_model.value == Layers(layers.settings, model).values()[key].value
         assert of_all.value == layers.settings.values[key]
         assert of_model.hidden_by is (Layer.CHAT if key in chat else None)
         assert of_all.hidden_by is (Layer.CHAT if key in chat else Layer.MODEL if key in model else None)
@@ -69,7 +69,7 @@ def test_a_change_touches_its_layer_alone_and_can_be_taken_back(
     assert own[other] == {Layer.CHAT: chat, Layer.MODEL: model}[other]
     assert all(own[layer][key] == value for key, value in changes.items())
     back = after.without_own(layer, tuple(changes))
-    assert all(back.value(key, layer).origin is not layer for key in changes)
+    assert all(back.values(layer)[key].origin is not layer for key in changes)
 
 
 @given(values=SOME)

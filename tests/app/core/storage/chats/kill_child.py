@@ -9,7 +9,6 @@ from app.core.domain.messages import MessageState
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
 
 
 def tell(line: str) -> None:
@@ -28,7 +27,7 @@ def main() -> None:
     number = 0
     while True:
         number += 1
-        turn = store.begin_turn(conversation, f"message {number}", Mode.OFF, None)
+        turn = store.begin_turn(conversation, f"message {number}")
         tell(f"{conversation} {turn.question.id} {turn.question.text}")
         answer = turn.answer
         for word in range(20):

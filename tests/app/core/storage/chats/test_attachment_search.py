@@ -9,10 +9,8 @@ import pytest
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.conversations import SearchHit
-from app.core.domain.messages import MessageState
-from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
+from tests.app.core.storage.chats.turns import ask
 
 NOTES = Attachment(0, "notes.md", AttachmentKind.MARKDOWN, 40, "# Trip\n\nThe ferry leaves from Trondheim at nine.\n")
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -22,9 +20,7 @@ def send(store: ChatStore, *files: Attachment, words: str = "Look") -> tuple[int
     """Send a question with these files; returns the ids of conversation and question."""
     for file in files:
         store.attachments.add_unsent(None, file)
-    turn = store.begin_turn(None, words, Mode.OFF, None)
-    store.append(turn.answer.id, "Yes.")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, None, words)
     return turn.conversation_id, turn.question.id
 
 
@@ -66,14 +62,6 @@ def test_the_match_is_shown_whatever_stands_around_what_was_typed(store: ChatSto
     assert len(hit.parts) < 9
 
 
-def test_what_is_far_into_a_book_is_found_without_its_words_around(store: ChatStore) -> None:
-    text = "word " * 90_000 + "zebra"
-    _, question = send(store, Attachment(0, "book.txt", AttachmentKind.TEXT, 9, text))
-    (hit,) = find(store, "zebra")
-    assert hit.message_id == question
-    assert hit.parts[0][0].startswith("book.txt: word")
-
-
 @pytest.mark.parametrize(
     ("before", "match"),
     [
@@ -113,12 +101,6 @@ def test_what_is_not_sent_or_gone_is_not_found(store: ChatStore) -> None:
     assert is_whole(store)
     found = "SELECT count(*) FROM found_attachments WHERE found_attachments MATCH 'ferry'"
     assert store.read(lambda db: db.execute(found).fetchone()[0]) == 0
-
-
-def test_an_attachment_that_is_taken_back_leaves_the_index_whole(store: ChatStore) -> None:
-    kept = store.attachments.add_unsent(None, NOTES)
-    store.attachments.remove(kept.id).result(30)
-    assert is_whole(store)
 
 
 def test_a_damaged_index_is_made_anew(store: ChatStore) -> None:

@@ -10,20 +10,13 @@ from app.core.domain.messages import MessageState
 from app.core.domain.requests import prompt_messages
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
-from app.core.storage.chats.store import AttachmentChanges, ChatStore, StoredTurn
+from app.core.storage.chats.store import AttachmentChanges, ChatStore
 from app.core.storage.exchange.file_names import JSON, MARKDOWN
 from app.core.storage.exchange.transfer import export_chats, import_chats
-from engine.records import Mode
+from tests.app.core.storage.chats.turns import ask
 
 NOTES = Attachment(0, "notes.md", AttachmentKind.MARKDOWN, 12, "# Notes\n```\nx\n```\n")
 TABLE = Attachment(0, "table.csv", AttachmentKind.CSV, 4, "a,b\n")
-
-
-def send(store: ChatStore, text: str = "What is this?", conversation_id: int | None = None) -> StoredTurn:
-    turn = store.begin_turn(conversation_id, text, Mode.OFF, None)
-    store.append(turn.answer.id, "An answer.")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
-    return turn
 
 
 def attached(store: ChatStore, conversation_id: int) -> list[list[str]]:
@@ -45,7 +38,7 @@ def test_unsent_attachments_survive_a_restart(store: ChatStore, place: StoreLoca
 def test_a_message_takes_them_and_the_prompt_has_their_texts(store: ChatStore) -> None:
     store.attachments.add_unsent(None, NOTES)
     store.attachments.add_unsent(None, TABLE)
-    turn = send(store)
+    turn = ask(store, None, "What is this?")
     assert store.attachments.unsent(None) == ()
     assert [each.text for each in turn.question.attachments] == [NOTES.text, TABLE.text]
     (message,) = prompt_messages("", turn.history)
@@ -62,7 +55,7 @@ def test_a_message_takes_them_and_the_prompt_has_their_texts(store: ChatStore) -
 
 def test_a_message_without_words_is_named_after_its_file(store: ChatStore) -> None:
     store.attachments.add_unsent(None, NOTES)
-    turn = send(store, "")
+    turn = ask(store, None, "")
     assert turn.title == "notes.md"
     assert [message.role for message in prompt_messages("", turn.history)] == ["user"]
 
@@ -70,9 +63,9 @@ def test_a_message_without_words_is_named_after_its_file(store: ChatStore) -> No
 def test_editing_keeps_them_but_for_those_that_were_removed(store: ChatStore) -> None:
     store.attachments.add_unsent(None, NOTES)
     store.attachments.add_unsent(None, TABLE)
-    turn = send(store)
+    turn = ask(store, None, "What is this?")
     gone = store.messages(turn.conversation_id)[0].attachments[0].id
-    edited = store.begin_turn(turn.conversation_id, "Else", Mode.OFF, None, turn.question.id, AttachmentChanges({gone}))
+    edited = store.begin_turn(turn.conversation_id, "Else", turn.question.id, AttachmentChanges({gone}))
     assert [each.name for each in edited.question.attachments] == ["table.csv"]
     store.finish_answer(edited.answer.id, AnswerEnding(MessageState.COMPLETE))
     store.show_message(turn.question.id)
@@ -81,7 +74,7 @@ def test_editing_keeps_them_but_for_those_that_were_removed(store: ChatStore) ->
 
 def test_a_copy_of_the_chat_has_its_own(store: ChatStore) -> None:
     store.attachments.add_unsent(None, NOTES)
-    turn = send(store)
+    turn = ask(store, None, "What is this?")
     copy = store.library.duplicate(turn.conversation_id)
     store.deletions.delete_permanently([turn.conversation_id])
     assert attached(store, copy) == [["notes.md"], []]
@@ -93,7 +86,7 @@ def test_a_copy_of_the_chat_has_its_own(store: ChatStore) -> None:
 
 def test_deleting_takes_them_along(store: ChatStore) -> None:
     store.attachments.add_unsent(None, NOTES)
-    turn = send(store)
+    turn = ask(store, None, "What is this?")
     store.attachments.add_unsent(turn.conversation_id, TABLE)
     branch = store.deletions.mark_branch(turn.question.id, datetime.now(UTC))
     assert branch is not None
@@ -106,7 +99,7 @@ def test_deleting_takes_them_along(store: ChatStore) -> None:
 
 def test_export_and_import_bring_them_back(store: ChatStore, tmp_path: Path) -> None:
     store.attachments.add_unsent(None, NOTES)
-    turn = send(store)
+    turn = ask(store, None, "What is this?")
     export_chats(store, tmp_path / "chats.json", JSON)
     assert import_chats(store, tmp_path / "chats.json").num_known == 1
     store.deletions.delete_permanently([turn.conversation_id])
@@ -121,22 +114,9 @@ def test_export_and_import_bring_them_back(store: ChatStore, tmp_path: Path) -> 
     assert "Attached file: notes.md (Markdown)\n\n````markdown\n# Notes\n```\nx\n```\n````\n\n" in text
 
 
-def test_a_damaged_export_brings_no_wrong_attachments(store: ChatStore, tmp_path: Path) -> None:
-    store.attachments.add_unsent(None, NOTES)
-    turn = send(store)
-    export_chats(store, tmp_path / "chats.json", JSON)
-    store.deletions.delete_permanently([turn.conversation_id])
-    text = (tmp_path / "chats.json").read_text("utf-8")
-    text = text.replace('"kind": "markdown"', '"kind": "virus"').replace('"num_bytes": 12', '"num_bytes": -1')
-    (tmp_path / "chats.json").write_text(text.replace('"name": "notes.md"', '"name": 7'), "utf-8")
-    import_chats(store, tmp_path / "chats.json")
-    (attachment,) = store.messages(store.conversations()[0].id)[0].attachments
-    assert (attachment.name, attachment.kind, attachment.num_bytes) == ("file", AttachmentKind.TEXT, 0)
-
-
 def test_what_was_read_for_a_chat_that_is_gone_is_not_kept(store: ChatStore) -> None:
     """Reading takes up to a minute; deletion is permanent after some seconds."""
-    number = send(store).conversation_id
+    number = ask(store, None, "What is this?").conversation_id
     store.deletions.delete_permanently([number])
     assert store.attachments.add_unsent(number, NOTES) == NOTES
     assert store.read(lambda db: db.execute("SELECT count(*) FROM attachments").fetchone()) == (0,)

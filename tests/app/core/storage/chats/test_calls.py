@@ -16,10 +16,10 @@ from app.core.domain.requests import prompt_messages
 from app.core.domain.tools.calls import CallStatus, StoredCall
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.portable import import_chat, read_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.markdown import to_markdown
-from app.core.storage.exchange.store_access import insert_chat, read_chat
-from engine.records import Message, Mode, ToolCall
+from engine.records import Message, ToolCall
 from tests.app.core.storage.exchange.whole import there_and_back
 
 ROOT = Path(__file__).resolve().parents[5]
@@ -30,7 +30,7 @@ DONE = replace(SUM, status=CallStatus.DONE, took_ms=3, cut=7)
 
 def asked(store: ChatStore, text: str = "", *, calls: tuple[StoredCall, ...] = (CLOCK, SUM)) -> tuple[int, list[int]]:
     """A question, an answer with this text, and its calls; returns the ids of the chat and of the calls."""
-    turn = store.begin_turn(None, "What is the time, and 1+1?", Mode.OFF, None)
+    turn = store.begin_turn(None, "What is the time, and 1+1?")
     store.append(turn.answer.id, text)
     views = store.calls.begin(turn.conversation_id, turn.answer.id, [(call, "") for call in calls])
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
@@ -52,23 +52,6 @@ def test_calls_are_messages_below_their_answer(store: ChatStore, place: StoreLoc
         ("assistant", None),
         *((role, call) for role, _, call in expected),
     ]
-    again.close()
-
-
-@pytest.mark.parametrize(
-    ("status", "settled"),
-    [(CallStatus.RUNNING, CallStatus.UNKNOWN), (CallStatus.ASKED, CallStatus.STOPPED), (CallStatus.DONE,) * 2],
-)
-def test_a_call_that_nobody_waits_for_any_more_says_so(
-    store: ChatStore, place: StoreLocation, status: CallStatus, settled: CallStatus
-) -> None:
-    chat, (only,) = asked(store, calls=(SUM,))
-    store.calls.change(only, replace(SUM, status=status), "2" if status is CallStatus.DONE else "")
-    store.close()
-    again = ChatStore(place, [].append)
-    again.open()
-    call = again.messages(chat)[-1].call
-    assert call == replace(SUM, status=settled)
     again.close()
 
 
@@ -122,7 +105,7 @@ def test_a_copy_an_export_and_the_search_have_them(store: ChatStore) -> None:
     hits = store.library.search("zebra").result() or ()
     assert {(hit.role, hit.message_id) for hit in hits} >= {("tool", second)}
     other = replace(back, title="Another", created_at=datetime(2020, 1, 1, tzinfo=UTC))
-    imported = store.write(lambda db: insert_chat(db, other, datetime.now(UTC)))
+    imported = store.write(lambda db: import_chat(db, other, datetime.now(UTC)))
     assert imported is not None
     assert [view.call for view in store.messages(imported)[2:]] == [each.call for each in back.messages[2:]]
     assert first in [view.id for view in store.messages(chat)]
@@ -135,13 +118,13 @@ from pathlib import Path
 from app.core.domain.tools.calls import CallStatus
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
-from tests.app.core.storage.chats.test_calls import SUM, Mode, asked
+from tests.app.core.storage.chats.test_calls import SUM, asked
 
 folder, point = Path(sys.argv[1]), sys.argv[2]
 store = ChatStore(StoreLocation(folder / "chats.db", folder / "backups"), [].append)
 assert store.open() is None
 if point == "before":
-    turn = store.begin_turn(None, "1+1?", Mode.OFF, None)
+    turn = store.begin_turn(None, "1+1?")
     store.calls.begin(turn.conversation_id, turn.answer.id, [(SUM, "")])  # the answer has not ended in the file
 else:
     chat, (call,) = asked(store, calls=(SUM,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -104,20 +105,6 @@ def test_a_file_changed_since_then_is_set_aside_as_ever(place: StoreLocation) ->
     assert list(place.file.parent.glob("chats.aside-*.db"))
 
 
-def test_damage_that_leaves_no_trace_is_found_by_the_daily_copy(place: StoreLocation) -> None:
-    fill(place)
-    damage(place.file)
-    store = ChatStore(place, [].append)
-    assert store.open() is None
-    store.back_up_daily()
-    assert store.conversations()  # readable data is kept
-    store.close()
-    assert backups_in(place.backups) == []
-    problem = open_and_close(place)
-    assert problem is not None
-    assert list(place.file.parent.glob("chats.aside-*.db"))
-
-
 def damage_counts(file: Path) -> None:
     """Damage the index that counts messages, without changing size and time: even a copy fails."""
     found = file.stat()
@@ -132,14 +119,17 @@ def damage_counts(file: Path) -> None:
     os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
 
 
-def test_damage_found_by_the_daily_copy_is_checked_at_the_next_start(place: StoreLocation) -> None:
+@pytest.mark.parametrize("damage_file", [damage, damage_counts])
+def test_damage_that_leaves_no_trace_is_found_by_the_daily_copy(
+    place: StoreLocation, damage_file: Callable[[Path], None]
+) -> None:
     """Otherwise no more daily copies would be made, without any notice."""
     fill(place)
-    damage_counts(place.file)
+    damage_file(place.file)
     store = ChatStore(place, [].append)
     assert store.open() is None
     store.back_up_daily()
-    assert store.conversations()
+    assert store.conversations()  # readable data is kept
     store.close()
     assert backups_in(place.backups) == []
     problem = open_and_close(place)

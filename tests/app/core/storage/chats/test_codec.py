@@ -59,13 +59,6 @@ def test_chances_are_kept_to_a_percent(p: float, q: float) -> None:
         assert (told == 0, told == 1) == (given_share == 0, given_share == 1)
 
 
-def test_choosing_the_most_likely_takes_no_room() -> None:
-    proposed = (Source.RECOVERED, Source.BONUS)
-    spans = [TokenSpan(4, source, probabilities=GREEDY if source in proposed else None) for source in Source]
-    plain = [TokenSpan(4, source) for source in Source]
-    assert len(spans_to_text(spans * 50)) == len(spans_to_text(plain * 50)) + len('[0,"","greedy"],')
-
-
 def test_the_odds_are_written_shortly() -> None:
     probabilities = PassProbabilities(((0.62, 0.71), (0.0831, None)), 0.3, rejected_chars=(3, 2))
     assert spans_to_text([TokenSpan(4, Source.DRAFT), TokenSpan(2, Source.RECOVERED, " cat.", probabilities)]) == (
@@ -100,6 +93,11 @@ def test_what_was_rejected_is_kept_in_bounds() -> None:
         '["bonus",[1,"",[-1],30]]',
         '["bonus",[1,"",0,"30"]]',
         '["bonus",[1,"","great"]]',
+        "[1e999]",
+        '[[1e999,"x"]]',
+        '[[4,"x",[1e999]]]',
+        "[" * 5000,
+        "9" * 5000,
     ],
 )
 def test_what_cannot_be_read_is_left_out(text: str) -> None:

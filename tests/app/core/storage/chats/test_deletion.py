@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import sqlite3
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from app.core.domain.messages import MessageState, MessageView
-from app.core.storage.chats.answers import AnswerEnding
+import pytest
+
+from app.core.domain.messages import MessageView
 from app.core.storage.chats.deletion import RETENTION
 from app.core.storage.chats.opening import StoreLocation
-from app.core.storage.chats.store import ChatStore, StoredTurn
+from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.transfer import export_chats, import_chats
-from engine.records import Mode
+from tests.app.core.storage.chats.turns import answer_again, ask
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-
-
-def ask(store: ChatStore, chat: int | None, text: str) -> StoredTurn:
-    turn = store.begin_turn(chat, text, Mode.OFF, None)
-    store.append(turn.answer.id, f"The answer to {text}")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
-    return turn
 
 
 def texts(views: tuple[MessageView, ...]) -> list[str]:
@@ -36,7 +29,7 @@ def test_a_marked_chat_is_in_no_list_no_search_and_no_export(store: ChatStore, t
     kept, gone = ask(store, None, "about zebras"), ask(store, None, "about giraffes")
     store.deletions.mark((gone.conversation_id,), NOW)
     assert [row.id for row in store.conversations()] == [kept.conversation_id]
-    assert store.conversation(gone.conversation_id) is None
+    assert store.title(gone.conversation_id) is None
     assert store.latest_conversation() == kept.conversation_id
     assert store.library.search("giraffes").result() == ()
     assert store.library.search("zebras").result()
@@ -129,83 +122,55 @@ def test_one_message_goes_and_what_followed_it_stays(store: ChatStore) -> None:
     ask(store, chat, "three")
     before = texts(store.messages(chat))
     for gone in (second.question.id, second.answer.id):
-        branch = store.deletions.mark_message(gone, NOW)
+        branch = store.deletions.mark_branch(gone, NOW, alone=True)
         assert branch is not None
         at = 2 if gone == second.question.id else 3
         assert texts(store.messages(chat)) == [*before[:at], *before[at + 1 :]]
         assert not any(view.versions for view in store.messages(chat))
         store.deletions.undo_branch_deletion(branch)
         assert texts(store.messages(chat)) == before
-    last = store.deletions.mark_message(second.question.id, NOW)
+    last = store.deletions.mark_branch(second.question.id, NOW, alone=True)
     assert last is not None
     store.deletions.delete_permanently([last.hidden_chat_id])
     assert texts(store.messages(chat)) == [*before[:2], *before[3:]]
     assert [hit.message_id for hit in store.library.search("zebras").result()] == [second.answer.id]
 
 
-def test_the_first_message_can_go_alone(store: ChatStore) -> None:
-    turn = ask(store, None, "one")
-    branch = store.deletions.mark_message(turn.question.id, NOW)
-    assert branch is not None
-    assert texts(store.messages(turn.conversation_id)) == ["The answer to one"]
-    store.deletions.undo_branch_deletion(branch)
-    assert texts(store.messages(turn.conversation_id)) == ["one", "The answer to one"]
-
-
 def test_what_followed_a_version_follows_the_other_one(store: ChatStore) -> None:
     first = ask(store, None, "one")
     chat = first.conversation_id
-    other = store.begin_answer(chat, first.answer.id)
-    store.append(other.answer.id, "Another answer")
-    store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
+    other = answer_again(store, first, "Another answer")
     ask(store, chat, "two")
     before = texts(store.messages(chat))
     assert before == ["one", "Another answer", "two", "The answer to two"]
-    branch = store.deletions.mark_message(other.answer.id, NOW)
+    branch = store.deletions.mark_branch(other, NOW, alone=True)
     assert branch is not None
     assert texts(store.messages(chat)) == ["one", "The answer to one", "two", "The answer to two"]
     assert store.messages(chat)[1].versions == ()
     store.deletions.undo_branch_deletion(branch)
     assert texts(store.messages(chat)) == before
-    assert store.messages(chat)[1].versions == (first.answer.id, other.answer.id)
+    assert store.messages(chat)[1].versions == (first.answer.id, other)
 
 
 def test_a_version_that_is_followed_already_keeps_what_is_shown_below_it(store: ChatStore) -> None:
     first = ask(store, None, "one")
     chat = first.conversation_id
     ask(store, chat, "below the first")
-    other = store.begin_answer(chat, first.answer.id)
-    store.append(other.answer.id, "Another answer")
-    store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
+    other = answer_again(store, first, "Another answer")
     ask(store, chat, "below the other")
-    branch = store.deletions.mark_message(other.answer.id, NOW)
+    branch = store.deletions.mark_branch(other, NOW, alone=True)
     assert branch is not None
     views = store.messages(chat)
     assert texts(views)[1:3] == ["The answer to one", "below the first"]
     assert len(views[2].versions) == 2
 
 
-def test_the_first_message_of_a_chat_can_go_and_come_back(store: ChatStore) -> None:
+@pytest.mark.parametrize("alone", [True, False])
+def test_the_first_message_of_a_chat_can_go_and_come_back(store: ChatStore, alone: bool) -> None:
     turn = ask(store, None, "one")
-    branch = store.deletions.mark_branch(turn.question.id, NOW)
+    branch = store.deletions.mark_branch(turn.question.id, NOW, alone=alone)
     assert branch is not None
-    assert store.messages(turn.conversation_id) == ()
+    assert texts(store.messages(turn.conversation_id)) == ["The answer to one"] * alone
+    assert store.deletions.mark_branch(77, NOW) is None
     store.deletions.undo_branch_deletion(branch)
     assert texts(store.messages(turn.conversation_id)) == ["one", "The answer to one"]
-
-
-def test_a_branch_that_is_gone_is_not_there_to_delete(store: ChatStore) -> None:
-    assert store.deletions.mark_branch(77, NOW) is None
-
-
-def test_a_wiped_branch_is_gone_from_the_index_as_well(store: ChatStore) -> None:
-    turn = ask(store, None, "one about zebras")
-    branch = store.deletions.mark_branch(turn.answer.id, NOW)
-    assert branch is not None
-    store.deletions.delete_permanently([branch.hidden_chat_id])
-    sql = "SELECT count(*) FROM found_messages WHERE found_messages MATCH 'zebras'"
-
-    def num_found(db: sqlite3.Connection) -> int:
-        return int(db.execute(sql).fetchone()[0])
-
-    assert store.read(num_found) == 1  # the question is left

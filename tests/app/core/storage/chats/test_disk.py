@@ -18,7 +18,7 @@ from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.settings_file import read_settings, write_settings
-from engine.records import Mode, Problem
+from engine.records import Problem
 from tests.app.core.storage.small_disk import fill, make_read_only
 from tests.waiting import wait_for
 
@@ -34,13 +34,13 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
     place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     store = ChatStore(place, troubles.append)
     assert store.open() is None
-    turn = store.begin_turn(None, "question", Mode.OFF, None)
+    turn = store.begin_turn(None, "question")
     store.append(turn.answer.id, "begun ")
     ballast = fill(small_disk)
     store.append(turn.answer.id, LONG)
     wait_for(lambda: bool(troubles))
     with pytest.raises(StorageFullError):
-        store.begin_turn(turn.conversation_id, LONG, Mode.OFF, None)
+        store.begin_turn(turn.conversation_id, LONG)
     store.append(turn.answer.id, "ended")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     time.sleep(0.5)
@@ -49,7 +49,7 @@ def test_a_full_disk_loses_nothing_and_works_again_with_space(
     assert len(store.messages(turn.conversation_id)) == 2
     ballast.unlink()
     wait_for(lambda: troubles[-1] is None)
-    second = store.begin_turn(turn.conversation_id, "and now?", Mode.OFF, None)
+    second = store.begin_turn(turn.conversation_id, "and now?")
     store.finish_answer(second.answer.id, AnswerEnding(MessageState.COMPLETE))
     before = store.messages(turn.conversation_id)
     assert store.close()
@@ -105,7 +105,7 @@ def reopened(folder: Path, store: ChatStore, kept: list[tuple[int, str]]) -> Cha
 def test_closing_on_a_full_disk_says_that_something_is_not_saved(small_disk: Path) -> None:
     store = ChatStore(StoreLocation(small_disk / "chats.db", small_disk / "backups"), [].append)
     store.open()
-    turn = store.begin_turn(None, "question", Mode.OFF, None)
+    turn = store.begin_turn(None, "question")
     fill(small_disk)
     store.append(turn.answer.id, LONG)
     assert not store.close()
@@ -115,7 +115,7 @@ def test_stored_chats_open_on_a_full_disk(small_disk: Path) -> None:
     place = StoreLocation(small_disk / "chats.db", small_disk / "backups")
     store = ChatStore(place, [].append)
     store.open()
-    turn = store.begin_turn(None, "question", Mode.OFF, None)
+    turn = store.begin_turn(None, "question")
     store.append(turn.answer.id, "left in the middle")
     store.close()
     ballast = fill(small_disk)
@@ -125,7 +125,7 @@ def test_stored_chats_open_on_a_full_disk(small_disk: Path) -> None:
     view = again.messages(turn.conversation_id)[-1]
     assert (view.text, view.state) == ("left in the middle", MessageState.INTERRUPTED)
     ballast.unlink()
-    assert again.begin_turn(turn.conversation_id, "works again", Mode.OFF, None).question.id > view.id
+    assert again.begin_turn(turn.conversation_id, "works again").question.id > view.id
     again.close()
 
 
@@ -150,16 +150,16 @@ from engine.records import Mode
 troubles = []
 store = ChatStore(StoreLocation(Path(sys.argv[1]) / "chats.db", Path(sys.argv[1]) / "backups"), troubles.append)
 store.open()
-turn = store.begin_turn(None, "question", Mode.OFF, None)
+turn = store.begin_turn(None, "question")
 soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
 try:
-    store.begin_turn(turn.conversation_id, "x" * 200_000, Mode.OFF, None)
+    store.begin_turn(turn.conversation_id, "x" * 200_000)
     sys.exit("stored beyond the limit")
 except StorageError as error:
     print(error.title)
 resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-store.begin_turn(turn.conversation_id, "y" * 200_000, Mode.OFF, None)
+store.begin_turn(turn.conversation_id, "y" * 200_000)
 print([len(view.text) for view in store.messages(turn.conversation_id)])
 sys.exit(0 if store.close() else "not closed")
 """

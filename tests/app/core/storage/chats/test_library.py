@@ -8,11 +8,9 @@ import pytest
 
 from app.core.domain.conversations import ConversationRow, FolderRow
 from app.core.domain.errors import StorageError
-from app.core.domain.messages import MessageState
-from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
+from tests.app.core.storage.chats.turns import answer_again, ask
 
 
 def again(store: ChatStore, place: StoreLocation) -> ChatStore:
@@ -87,7 +85,7 @@ def test_pinned_ones_are_ordered_by_hand(store: ChatStore) -> None:
 
 
 def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.library.save_unsent(None, "for a new chat")
     store.library.save_unsent(turn.conversation_id, "for this one")
     store.library.save_unsent(99_999, "for none")
@@ -95,7 +93,7 @@ def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place:
     assert reopened.library.unsent(None) == "for a new chat"
     assert reopened.library.unsent(turn.conversation_id) == "for this one"
     assert reopened.library.unsent(99_999) == ""
-    reopened.begin_turn(turn.conversation_id, "for this one", Mode.OFF, None)
+    reopened.begin_turn(turn.conversation_id, "for this one")
     assert reopened.library.unsent(turn.conversation_id) == ""
     reopened.library.save_unsent(None, "")
     assert reopened.library.unsent(None) == ""
@@ -103,21 +101,15 @@ def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place:
 
 
 def test_a_copy_has_all_branches_and_lives_on_its_own(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.DRAFT, 3)
-    store.append(turn.answer.id, "first")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
-    other = store.begin_answer(turn.conversation_id, turn.answer.id).answer
-    store.append(other.id, "second")
-    store.finish_answer(other.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, None, "Hello", "first")
+    answer_again(store, turn, "second")
     store.show_message(turn.answer.id)
     copy = store.library.duplicate(turn.conversation_id)
     source, copied = store.messages(turn.conversation_id), store.messages(copy)
     assert [view.text for view in copied] == ["Hello", "first"] == [view.text for view in source]
     assert len(copied[1].versions) == 2
     assert not {view.id for view in source} & {view.id for view in copied}
-    conversation = store.conversation(copy)
-    assert conversation is not None
-    assert (conversation.title, conversation.mode, conversation.depth) == ("Hello (copy)", Mode.DRAFT, 3)
+    assert store.title(copy) == "Hello (copy)"
     store.deletions.delete_permanently([turn.conversation_id])
     store.show_message(copied[1].versions[1])
     assert [view.text for view in store.messages(copy)] == ["Hello", "second"]

@@ -1,4 +1,4 @@
-"""The chats open with any file at the path: damaged, newer, foreign, unwritable, half migrated. Nothing is deleted."""
+"""The chats open with any file at the path: damaged, newer, foreign, unwritable. Nothing is deleted."""
 
 from __future__ import annotations
 
@@ -12,16 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from app.core.domain.errors import BackupError, DamagedFileError, StorageError
+from app.core.domain.errors import BackupError, StorageError
 from app.core.domain.messages import MessageState
-from app.core.storage.chats import database, opening
+from app.core.storage.chats import database
 from app.core.storage.chats.answers import AnswerEnding
-from app.core.storage.chats.backups import backup_is_due, backups_in, make_backup, rotate
+from app.core.storage.chats.backups import backup_is_due, backups_in, copy_database, rotate, verify
 from app.core.storage.chats.database import connect, version_of
 from app.core.storage.chats.opening import OpenedStore, StoreLocation, open_chats
-from app.core.storage.chats.schema import MIGRATIONS
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -30,10 +28,14 @@ def fill(place: StoreLocation, num_turns: int = 30) -> None:
     store = ChatStore(place, [].append)
     assert store.open() is None
     for number in range(num_turns):
-        turn = store.begin_turn(None, f"question {number}", Mode.OFF, None)
+        turn = store.begin_turn(None, f"question {number}")
         store.append(turn.answer.id, f"answer {number} " * 40)
         store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.close()
+
+
+def make_backup(connection: sqlite3.Connection, folder: Path, now: datetime) -> Path:
+    return verify(copy_database(connection, folder, now))
 
 
 def dump(file: Path) -> list[str]:
@@ -213,72 +215,6 @@ def test_a_newer_file_is_kept_untouched(place: StoreLocation) -> None:
     assert dump(asides(place)[0]) == before
 
 
-FAILS_ON_DATA = "INSERT INTO conversations SELECT * FROM conversations"
-STEPS = (
-    "ALTER TABLE conversations ADD COLUMN colour INTEGER NOT NULL DEFAULT 0",
-    "CREATE TABLE tags (id INTEGER PRIMARY KEY, name TEXT) STRICT",
-    "UPDATE conversations SET title = upper(title)",
-)
-
-
-@pytest.mark.parametrize("failing", range(len(STEPS) + 1))
-def test_a_failing_migration_leaves_what_was_there(place: StoreLocation, failing: int) -> None:
-    fill(place, 3)
-    before = dump(place.file)
-    steps = (*STEPS[:failing], FAILS_ON_DATA, *STEPS[failing:])
-    opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, steps)), NOW)
-    assert num_messages(opened) == 0
-    assert version_of(opened.connection) == len(MIGRATIONS) + 1
-    opened.connection.close()
-    assert opened.problem is not None
-    assert opened.problem.title == "The chats could not be updated to this version"
-    assert dump(asides(place)[0]) == before
-    assert [dump(path) for path in backups_in(place.backups)] == [before]
-
-
-def test_damage_that_shows_after_a_step_is_undone_by_the_copy(
-    place: StoreLocation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fill(place, 3)
-    before = dump(place.file)
-
-    def find_damage(connection: sqlite3.Connection) -> None:
-        if version_of(connection) > len(MIGRATIONS):
-            raise DamagedFileError("SQLite found damage.")
-
-    monkeypatch.setattr(opening, "check", find_damage)
-    opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, STEPS)), NOW)
-    opened.connection.close()
-    assert opened.problem is not None
-    assert opened.problem.title == "The chats could not be updated to this version"
-    assert dump(place.file) == before  # creating an empty file would also fail
-
-
-def test_a_migration_makes_a_verified_copy_first(place: StoreLocation) -> None:
-    fill(place, 3)
-    before = dump(place.file)
-    opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, STEPS, ("SELECT 1",))), NOW)
-    assert opened.problem is None
-    assert version_of(opened.connection) == len(MIGRATIONS) + 2
-    titles = {row[0] for row in opened.connection.execute("SELECT title FROM conversations")}
-    opened.connection.close()
-    assert titles == {"QUESTION 0", "QUESTION 1", "QUESTION 2"}
-    copies = backups_in(place.backups, f"before_layout_{len(MIGRATIONS) + 1}")
-    assert [dump(path) for path in copies] == [before]
-    assert len(backups_in(place.backups)) == 2
-
-
-def test_without_a_copy_nothing_is_migrated(place: StoreLocation) -> None:
-    fill(place, 1)
-    before = dump(place.file)
-    place.backups.write_text("a file where the folder should be")
-    opened = open_chats(StoreLocation(place.file, place.backups, (*MIGRATIONS, STEPS)), NOW)
-    opened.connection.close()
-    assert opened.problem is not None
-    assert "Without a copy nothing is changed" in opened.problem.message
-    assert dump(asides(place)[0]) == before
-
-
 def test_a_folder_that_cannot_be_made_gives_chats_in_memory(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where the folder should be")
     store = ChatStore(StoreLocation(tmp_path / "data" / "chats.db", tmp_path / "backups"), [].append)
@@ -286,7 +222,7 @@ def test_a_folder_that_cannot_be_made_gives_chats_in_memory(tmp_path: Path) -> N
     assert problem is not None
     assert "only until Paceline is closed" in problem.message
     assert not store.is_persistent
-    turn = store.begin_turn(None, "still works", Mode.OFF, None)
+    turn = store.begin_turn(None, "still works")
     assert store.messages(turn.conversation_id)[0].text == "still works"
     store.close()
 
@@ -307,12 +243,12 @@ def test_copies_thin_out_by_age(place: StoreLocation) -> None:
     for day in range(400):
         moment = NOW - timedelta(days=day)
         (place.backups / f"chats-daily-{moment.strftime('%Y%m%d-%H%M%S-%f')}.db").touch()
-    kept_always = place.backups / "chats-before_layout_2-20200101-000000-000000.db"
+    kept_always = place.backups / "chats-mine-20200101-000000-000000.db"
     kept_always.touch()
     assert not backup_is_due(place.backups, NOW)
     assert backup_is_due(place.backups, NOW + timedelta(days=1))
     rotate(place.backups, NOW)
-    stamps = [path.stem.split("-")[2] for path in backups_in(place.backups, "daily")]
+    stamps = [path.stem.split("-")[2] for path in backups_in(place.backups)]
     dates = [date(int(stamp[:4]), int(stamp[4:6]), int(stamp[6:])) for stamp in stamps]
     days = [(NOW.date() - day).days for day in dates]
     assert days[:12] == list(range(12))

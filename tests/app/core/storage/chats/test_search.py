@@ -18,13 +18,11 @@ from app.core.domain.unspaced import spaced
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.search import BEGIN, END, match_words, without_markdown
 from app.core.storage.chats.store import ChatStore
-from engine.records import Mode
+from tests.app.core.storage.chats.turns import ask
 
 
 def say(store: ChatStore, question: str, answer: str, conversation: int | None = None) -> tuple[int, int]:
-    turn = store.begin_turn(conversation, question, Mode.OFF, None)
-    store.append(turn.answer.id, answer)
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, conversation, question, answer)
     store.conversations()  # waits for pending writes
     return turn.conversation_id, turn.answer.id
 
@@ -124,7 +122,7 @@ def test_whatever_is_typed_finds_the_text_that_holds_it(typed: str) -> None:
 def test_a_search_that_was_overtaken_gives_way(store: ChatStore) -> None:
     _, answer = say(store, "q", "zebra")
     go_on = threading.Event()
-    store.library._access.post(lambda _db: go_on.wait(30))  # a slow job before the search
+    store.library.access.post(lambda _db: go_on.wait(30))  # a slow job before the search
     searches = [store.library.search(typed) for typed in ("z", "ze", "zeb")]
     go_on.set()
     *overtaken, last = [search.result(30) for search in searches]
@@ -169,14 +167,6 @@ def test_the_index_of_letters_follows_what_becomes_of_messages(store: ChatStore)
     assert None in where(find(store, "天気"))
     store.rename_conversation(chat, "else")
     assert find(store, "天気") == ()
-
-
-def test_a_damaged_index_is_made_anew(store: ChatStore) -> None:
-    _, answer = say(store, "q", "zebra")
-    store.write(lambda db: db.execute("DELETE FROM found_messages_data"))
-    assert where(find(store, "zebra")) == [answer]
-    say(store, "another", "giraffe")
-    assert len(find(store, "giraffe")) == 1
 
 
 @pytest.mark.parametrize(

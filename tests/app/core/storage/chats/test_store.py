@@ -12,11 +12,11 @@ import pytest
 
 from app.core.domain.errors import StorageError
 from app.core.domain.messages import MessageState
-from app.core.storage.chats import database
 from app.core.storage.chats.answers import FLUSH_S, AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.store import ChatStore
 from engine.records import Mode, Problem, RunStats, Source, TokenSpan
+from tests.app.core.storage.chats.turns import ask, reopen
 from tests.waiting import wait_for
 
 SPANS = (
@@ -32,38 +32,29 @@ STATS = RunStats(
 )  # fmt: skip
 
 
-def reopen(place: StoreLocation) -> ChatStore:
-    store = ChatStore(place, [].append)
-    assert store.open() is None
-    return store
-
-
 def test_a_turn_is_stored_whole_and_reads_back_after_a_restart(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Name three colours.", Mode.DRAFT, 3)
+    turn = store.begin_turn(None, "Name three colours.")
     store.append(turn.answer.id, "Red, ", SPANS[:2])
     store.append(turn.answer.id, "blue", SPANS[2:])
     finished = store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS, "A line below."))
-    assert store.messages(turn.conversation_id) == (turn.question, finished)
     assert store.close()
     again = reopen(place)
     messages = again.messages(turn.conversation_id)
     assert messages == (turn.question, finished)
     assert (messages[1].text, messages[1].spans, messages[1].stats) == ("Red, blue", SPANS, STATS)
-    conversation = again.conversation(turn.conversation_id)
-    assert conversation is not None
-    assert (conversation.title, conversation.mode, conversation.depth) == ("Name three colours.", Mode.DRAFT, 3)
+    assert again.title(turn.conversation_id) == "Name three colours."
     again.close()
 
 
 def test_an_answer_in_the_making_is_shown_with_all_its_text(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "not yet written", (TokenSpan(15, Source.TARGET),))
     view = store.messages(turn.conversation_id)[-1]
     assert (view.state, view.text) == (MessageState.STREAMING, "not yet written")
 
 
 def test_streamed_text_is_in_the_file_soon(store: ChatStore, place: StoreLocation, tmp_path: Path) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     for index in range(20):
         store.append(turn.answer.id, f"{index} ")
         time.sleep(0.01)
@@ -81,7 +72,7 @@ def test_streamed_text_is_in_the_file_soon(store: ChatStore, place: StoreLocatio
 
 
 def test_streaming_commits_at_most_four_times_a_second(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     before = store.read(lambda db: db.total_changes)
     started = time.monotonic()
     while time.monotonic() - started < 1.0:
@@ -91,17 +82,8 @@ def test_streaming_commits_at_most_four_times_a_second(store: ChatStore) -> None
     assert 1 <= num_commits <= 2 + 4 * (time.monotonic() - started)
 
 
-def test_nothing_ticks_while_nothing_is_due(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
-    store.append(turn.answer.id, "text")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
-    store.conversations()
-    assert store._answers.wait_s() is None
-    assert store._answers.num_unwritten == 0
-
-
 def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "half an ans")
     assert store.close()
     again = reopen(place)
@@ -111,9 +93,7 @@ def test_an_answer_left_streaming_is_interrupted_at_the_next_start(store: ChatSt
 
 
 def test_an_answer_given_again_stands_beside_the_old_one(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
-    store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, None, "Hello", "old")
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     assert [view.id for view in store.messages(turn.conversation_id)] == [turn.question.id, new.id]
     store.append(new.id, "new")
@@ -125,9 +105,7 @@ def test_an_answer_given_again_stands_beside_the_old_one(store: ChatStore) -> No
 
 
 def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
-    store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, None, "Hello", "old")
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(new.id, "begun")
     store.discard_answer(new.id)
@@ -135,9 +113,7 @@ def test_a_discarded_answer_gives_the_old_one_back(store: ChatStore) -> None:
 
 
 def test_a_kill_while_answering_again_keeps_both_answers(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
-    store.append(turn.answer.id, "old")
-    store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
+    turn = ask(store, None, "Hello", "old")
     new = store.begin_answer(turn.conversation_id, turn.answer.id).answer
     store.append(new.id, "half a new one")
     store.close()
@@ -170,22 +146,8 @@ def test_the_last_changed_conversation_comes_first(place: StoreLocation) -> None
     store.close()
 
 
-def test_pinned_chats_and_those_in_folders_are_listed_with_the_newest(place: StoreLocation) -> None:
-    moments = (datetime(2026, 11, 20, tzinfo=UTC) + timedelta(seconds=second) for second in range(100))
-    store = ChatStore(place, [].append, now=lambda: next(moments))
-    store.open()
-    pinned, archived, inside, gone, old, new, newest = (store.create_conversation(word) for word in "abcdefg")
-    store.library.set_pinned(pinned, True)
-    store.library.set_archived(archived, True)
-    store.library.move_to_folder(inside, store.library.create_folder("Mine"))
-    store.deletions.mark((gone,), datetime(2026, 11, 21, tzinfo=UTC))
-    assert [row.id for row in store.conversations(2)] == [newest, new, inside, archived, pinned]
-    assert [row.id for row in store.conversations()] == [newest, new, old, inside, archived, pinned]
-    store.close()
-
-
 def test_deleting_a_conversation_deletes_its_messages_and_streams(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     store.append(turn.answer.id, "text")
     store.deletions.delete_permanently([turn.conversation_id])
     store.append(turn.answer.id, " more")
@@ -212,28 +174,11 @@ def test_a_closed_store_says_so(place: StoreLocation) -> None:
         store.conversations()
 
 
-def test_a_second_store_on_the_same_file_is_refused_and_goes_on_in_memory(
-    store: ChatStore, place: StoreLocation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store.add_message(store.create_conversation(), "user", "mine")
-    monkeypatch.setattr(database, "BUSY_TIMEOUT_S", 0.2)
-    second = ChatStore(place, [].append)
-    problem = second.open()
-    assert problem is not None
-    assert problem.title == "The chats are in use"
-    assert not second.is_persistent
-    assert len(second.conversations()) == 1, "what is stored can be read"
-    second.add_message(second.create_conversation(), "user", "kept in memory")
-    assert len(second.conversations()) == 2
-    second.close()
-    assert len(store.conversations()) == 1
-
-
 def test_trouble_is_reported_once_and_so_is_its_end(
     store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.core.storage.chats.answers.RETRY_S", 0.05)
-    turn = store.begin_turn(None, "Hello", Mode.OFF, None)
+    turn = store.begin_turn(None, "Hello")
     page_size = store.read(lambda db: db.execute("PRAGMA page_size").fetchone()[0])
     pages = store.read(lambda db: db.execute("PRAGMA page_count").fetchone()[0])
     assert page_size * pages < 1_000_000
@@ -254,21 +199,21 @@ def test_trouble_is_reported_once_and_so_is_its_end(
 
 
 def test_nothing_is_put_beside_a_message_that_is_gone(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Name three colours.", Mode.OFF, None)
+    turn = store.begin_turn(None, "Name three colours.")
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE))
     before = store.messages(turn.conversation_id)[:1]
     store.deletions.mark_branch(turn.answer.id, datetime.now(UTC))
     with pytest.raises(StorageError, match="no longer exists"):
         store.begin_answer(turn.conversation_id, turn.answer.id)
     with pytest.raises(StorageError, match="no longer exists"):
-        store.begin_turn(turn.conversation_id, "Or four?", Mode.OFF, None, turn.answer.id)
+        store.begin_turn(turn.conversation_id, "Or four?", turn.answer.id)
     with pytest.raises(StorageError, match="no longer exists"):
         store.continue_answer(turn.conversation_id, turn.answer.id)
     assert store.messages(turn.conversation_id) == before
 
 
 def test_an_answer_that_something_follows_is_not_discarded_with_it(store: ChatStore) -> None:
-    turn = store.begin_turn(None, "Name three colours.", Mode.OFF, None)
+    turn = store.begin_turn(None, "Name three colours.")
     store.add_message(turn.conversation_id, "user", "Or four.")
     store.discard_answer(turn.answer.id)
     views = store.messages(turn.conversation_id)
@@ -277,12 +222,12 @@ def test_an_answer_that_something_follows_is_not_discarded_with_it(store: ChatSt
 
 
 def test_a_branched_chat_keeps_text_counters_and_settings(store: ChatStore, place: StoreLocation) -> None:
-    turn = store.begin_turn(None, "Name a colour.", Mode.DRAFT, 3)
+    turn = store.begin_turn(None, "Name a colour.")
     store.append(turn.answer.id, "Red.", SPANS)
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS))
-    later = store.begin_turn(turn.conversation_id, "Another.", Mode.DRAFT, 3)
+    later = store.begin_turn(turn.conversation_id, "Another.")
     store.finish_answer(later.answer.id, AnswerEnding(MessageState.COMPLETE, STATS))
-    store.options.write(turn.conversation_id, {"temperature": 0.1}, Mode.DRAFT, 3)
+    store.set_options(turn.conversation_id, {"temperature": 0.1})
     before = store.messages(turn.conversation_id)
     copied = store.library.branch_off(turn.answer.id)
     with pytest.raises(StorageError):
@@ -294,6 +239,6 @@ def test_a_branched_chat_keeps_text_counters_and_settings(store: ChatStore, plac
     assert [(view.text, view.state, view.stats, view.spans) for view in kept] == [
         (view.text, view.state, view.stats, view.spans) for view in before[:2]
     ]
-    assert again.options.read(copied) == {"temperature": 0.1}
+    assert again.options(copied) == {"temperature": 0.1}
     assert {row.id for row in again.conversations()} == {copied, turn.conversation_id}
     again.close()

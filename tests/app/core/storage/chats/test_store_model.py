@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import tempfile
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -31,7 +31,7 @@ STATS = st.none() | st.builds(
     proposed_by_depth=st.lists(st.integers(0, 9), max_size=3).map(tuple),
     provenance=st.dictionaries(st.sampled_from(Source), st.integers(0, 9), max_size=3),
     decisions=st.lists(TEXT, max_size=2).map(tuple),
-)
+).map(lambda stats: replace(stats, accepted_by_depth=stats.proposed_by_depth))
 
 
 @dataclass
@@ -54,8 +54,6 @@ class ModelChat:
 
     title: str
     named: bool
-    mode: Mode = Mode.OFF
-    depth: int | None = None
     messages: dict[int, ModelMessage] = field(default_factory=dict)
     shown: dict[int | None, int] = field(default_factory=dict)
 
@@ -101,7 +99,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp())
         self.model: dict[int, ModelChat] = {}
         self.open()
-        return self.create("", Mode.OFF, None)
+        return self.create("")
 
     def open(self) -> None:
         self.store = ChatStore(StoreLocation(self.folder / "chats.db", self.folder / "backups"), [].append)
@@ -111,11 +109,11 @@ class StoreMachine(RuleBasedStateMachine):
         self.store.close()
         shutil.rmtree(self.folder)
 
-    @rule(target=chats, title=TEXT, mode=st.sampled_from(Mode), depth=st.none() | st.integers(0, 9))
-    def create(self, title: str, mode: Mode, depth: int | None) -> int:
-        chat = self.store.create_conversation(title, mode, depth)
+    @rule(target=chats, title=TEXT)
+    def create(self, title: str) -> int:
+        chat = self.store.create_conversation(title)
         assert chat not in self.model
-        self.model[chat] = ModelChat(title, named=False, mode=mode, depth=depth)
+        self.model[chat] = ModelChat(title, named=False)
         return chat
 
     @rule(chat=chats, title=TEXT.filter(bool))
@@ -131,7 +129,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(target=growing, chat=chats, text=TEXT)
     def ask(self, chat: int, text: str) -> tuple[int, int]:
-        turn = self.store.begin_turn(chat, text, Mode.OFF, None)
+        turn = self.store.begin_turn(chat, text)
         model = self.model[chat]
         if not model.title and not model.named:
             model.title = title_from(text)
@@ -152,7 +150,7 @@ class StoreMachine(RuleBasedStateMachine):
         if model is None or not questions:
             return multiple()
         old = data.draw(st.sampled_from(questions))
-        turn = self.store.begin_turn(chat, text, Mode.OFF, None, instead_of=old)
+        turn = self.store.begin_turn(chat, text, instead_of=old)
         is_first, was = model.messages[old].parent is None, model.messages[old].text
         if is_first and text.strip() and model.title == title_from(was):
             model.title = title_from(text)
@@ -287,9 +285,6 @@ class StoreMachine(RuleBasedStateMachine):
             chat_id: chat.title for chat_id, chat in self.model.items()
         }
         for chat_id, chat in self.model.items():
-            found = self.store.conversation(chat_id)
-            assert found is not None
-            assert (found.mode, found.depth) == (chat.mode, chat.depth)
             assert [
                 (view.id, view.role, view.text, view.state, view.spans, view.stats, len(view.versions) or 1)
                 for view in self.store.messages(chat_id)

@@ -11,7 +11,6 @@ from app.core.domain.messages import MessageState
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.records import clean_title
-from engine.records import Mode
 
 ODD = {
     "line\nbreak\ttab\u2028end": "line break tab end",
@@ -69,15 +68,15 @@ def test_a_name_of_many_megabytes_is_cut_at_once(store: ChatStore) -> None:
 
 @pytest.mark.parametrize("named", ["", "My trip"])
 def test_a_generated_title_follows_the_edited_first_question(store: ChatStore, named: str) -> None:
-    first = store.begin_turn(None, "Where is Rome?", Mode.OFF, None)
+    first = store.begin_turn(None, "Where is Rome?")
     chat = first.conversation_id
     if named:
         store.rename_conversation(chat, named)
     store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))
-    second = store.begin_turn(chat, "And Oslo?", Mode.OFF, None)
+    second = store.begin_turn(chat, "And Oslo?")
     store.finish_answer(second.answer.id, AnswerEnding(MessageState.COMPLETE))
-    store.begin_turn(chat, "And Bergen?", Mode.OFF, None, second.question.id)
+    store.begin_turn(chat, "And Bergen?", second.question.id)
     assert [row.title for row in store.conversations()] == [named or "Where is Rome?"]
-    edited = store.begin_turn(chat, "Where is Paris?", Mode.OFF, None, first.question.id)
+    edited = store.begin_turn(chat, "Where is Paris?", first.question.id)
     assert edited.title == (named or "Where is Paris?")
     assert [row.title for row in store.conversations()] == [edited.title]

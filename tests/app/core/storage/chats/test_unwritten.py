@@ -18,6 +18,7 @@ from app.core.storage.chats.totals import read_totals
 from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.transfer import export_chats
 from engine.records import Mode, Problem, RunStats
+from tests.app.core.storage.chats.turns import answer_again, ask
 from tests.waiting import wait_for
 
 WHOLE = "Written, and not written"
@@ -33,7 +34,7 @@ def refuse(*_arguments: object) -> None:
 def turn(store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch) -> StoredTurn:
     """A stopped answer with half of its words in the file; the disk is full until `works_again`."""
     monkeypatch.setattr("app.core.storage.chats.answers.RETRY_S", 60.0)
-    turn = store.begin_turn(None, "question", Mode.OFF, None)
+    turn = store.begin_turn(None, "question")
     store.append(turn.answer.id, "Written")
     wait_for(lambda: in_file(store, turn) == "Written")
 
@@ -89,12 +90,8 @@ def test_an_answer_that_is_yet_to_go_is_not_seen(
     store: ChatStore, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Regenerating on a full disk without an answer shows the previous answer at once."""
-    first = store.begin_turn(None, "first", Mode.OFF, None)
-    store.append(first.answer.id, "answer")
-    store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))
-    other = store.begin_answer(first.conversation_id, first.answer.id)
-    store.append(other.answer.id, "other")
-    store.finish_answer(other.answer.id, AnswerEnding(MessageState.COMPLETE))
+    first = ask(store, None, "first", "answer")
+    answer_again(store, first, "other")
     before = store.show_message(first.answer.id) and store.messages(first.conversation_id)
     again = store.begin_answer(first.conversation_id, first.answer.id)
     with monkeypatch.context() as full:
@@ -111,16 +108,14 @@ def test_what_is_asked_below_an_answer_that_is_yet_to_go_stays(
     store: ChatStore, place: StoreLocation, troubles: list[Problem | None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An empty answer is deleted with everything below it; on a full disk later."""
-    first = store.begin_turn(None, "first", Mode.OFF, None)
-    store.append(first.answer.id, "answer")
-    store.finish_answer(first.answer.id, AnswerEnding(MessageState.COMPLETE))
+    first = ask(store, None, "first", "answer")
     again = store.begin_answer(first.conversation_id, first.answer.id)
     with monkeypatch.context() as full:
         full.setattr("app.core.storage.chats.answers.RETRY_S", 60.0)
         full.setattr("app.core.storage.chats.messages.write_answer", refuse)
         store.discard_answer(again.answer.id)
         wait_for(lambda: bool(troubles))
-    second = store.begin_turn(first.conversation_id, "second", Mode.OFF, None)
+    second = store.begin_turn(first.conversation_id, "second")
     assert [view.text for view in second.history] == ["first", "answer", "second"]
     store.finish_answer(second.answer.id, AnswerEnding(MessageState.COMPLETE))
     assert store.close()

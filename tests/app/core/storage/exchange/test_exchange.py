@@ -15,19 +15,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.domain.errors import ChatsExportError, ChatsImportError
-from app.core.domain.messages import MessageState
-from app.core.domain.thinking import without_thinking
+from app.core.domain.messages import MessageState, MessageView
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
+from app.core.storage.chats.portable import PortableChat, import_chat, read_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange import reading, records
-from app.core.storage.exchange.file_names import JSON, file_name
+from app.core.storage.exchange.file_names import JSON
 from app.core.storage.exchange.markdown import to_markdown
 from app.core.storage.exchange.own_format import chats_of, from_data, to_json
-from app.core.storage.exchange.records import PortableChat, PortableMessage
-from app.core.storage.exchange.store_access import insert_chat, read_chat
 from app.core.storage.exchange.transfer import ImportResult, export_chats, import_chats
 from engine.records import Mode, RunStats, Source, TokenSpan
+from tests.app.core.storage.chats.turns import answer_again, ask
+from tests.app.core.storage.exchange.test_other_apps import chatgpt, node, text
 from tests.app.core.storage.exchange.whole import read_chats, there_and_back
 
 STATS = RunStats(
@@ -38,15 +38,11 @@ STATS = RunStats(
 
 def filled(store: ChatStore) -> int:
     """A chat with a branch, an edited question, statistics, a folder and a pin."""
-    turn = store.begin_turn(None, "Name *three* colours", Mode.DRAFT, 3)
+    turn = store.begin_turn(None, "Name *three* colours")
     store.append(turn.answer.id, "Red", (TokenSpan(2, Source.TARGET), TokenSpan(1, Source.DRAFT)))
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, STATS, "A line.", cut=True))
-    other = store.begin_answer(turn.conversation_id, turn.answer.id).answer
-    store.append(other.id, "Blue")
-    store.finish_answer(other.id, AnswerEnding(MessageState.STOPPED))
-    edited = store.begin_turn(turn.conversation_id, "Name two", Mode.OFF, None, instead_of=turn.question.id)
-    store.append(edited.answer.id, "Green")
-    store.finish_answer(edited.answer.id, AnswerEnding(MessageState.COMPLETE))
+    answer_again(store, turn, "Blue")
+    ask(store, turn.conversation_id, "Name two", "Green", instead_of=turn.question.id)
     store.show_message(turn.answer.id)
     store.library.move_to_folder(turn.conversation_id, store.library.create_folder("Work"))
     return turn.conversation_id
@@ -60,8 +56,8 @@ def fresh(tmp_path: Path) -> ChatStore:
 
 def words(chat: PortableChat | None) -> object:
     assert chat is not None
-    places = {message.key: place for place, message in enumerate(chat.messages)}
-    tree = [replace(message, key=0, parent=places.get(message.parent or 0)) for message in chat.messages]
+    places = {message.id: place for place, message in enumerate(chat.messages)}
+    tree = [replace(message, id=0, parent=places.get(message.parent or 0)) for message in chat.messages]
     return replace(chat, messages=tuple(tree), shown=frozenset(places[key] for key in chat.shown))
 
 
@@ -121,35 +117,20 @@ def test_export_failures_are_sentences_and_leave_the_old_file(store: ChatStore, 
     assert list(tmp_path.glob("*.part")) == []
 
 
-def test_file_names_work_everywhere() -> None:
-    assert file_name('a/b\\c: "d"?', "md") == "a b c d.md"
-    assert file_name(" ... ", "md") == "Chat.md"
-    assert len(file_name("x" * 500, "json")) < 100
-
-
-def node(
-    key: str, parent: str | None, children: list[str], role: str = "", text: str = "", **more: str
-) -> dict[str, Any]:
-    message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}, "create_time": 1.7e9}
-    return {"id": key, "parent": parent, "children": children, "message": {**message, **more} if role else None}
-
-
-def chatgpt() -> list[dict[str, Any]]:
+def branched() -> list[dict[str, Any]]:
+    """A chat of ChatGPT with two answers to a question, a hidden message, and calls of tools."""
     nodes = [
-        node("root", None, ["sys"]),
-        node("sys", "root", ["q"], "system", "hidden"),
-        node("q", "sys", ["a1", "a2"], "user", "Question?"),
-        node("a1", "q", [], "assistant", "First answer"),
-        node("a2", "q", ["tool"], "assistant", "Second answer"),
-        node("tool", "a2", ["q2"], "tool", "tool output"),
-        node("q2", "tool", ["a3"], "user", "Next?"),
-        node("a3", "q2", [], "assistant", "Third answer"),
-        node("code", "q2", [], "assistant", "python()", recipient="python"),
+        node("sys", None, "system", text("hidden")),
+        node("q", "sys", "user", text("Question?")),
+        node("a1", "q", "assistant", text("First answer")),
+        node("a2", "q", "assistant", text("Second answer")),
+        node("tool", "a2", "tool", text("tool output")),
+        node("q2", "tool", "user", text("Next?")),
+        node("code", "q2", "assistant", text("python()")),
+        node("a3", "q2", "assistant", text("Third answer")),
     ]
-    mapping = {each["id"]: each for each in nodes}
-    return [
-        {"title": "From there", "create_time": 1.7e9, "update_time": 1.71e9, "mapping": mapping, "current_node": "a3"}
-    ]
+    nodes[-2]["message"]["recipient"] = "python"
+    return chatgpt(*nodes, title="From there", update_time=1.71e9)
 
 
 @pytest.mark.parametrize("as_zip", [True, False])
@@ -159,9 +140,9 @@ def test_chatgpt_with_its_branches(store: ChatStore, tmp_path: Path, as_zip: boo
         with zipfile.ZipFile(file, "w") as archive:
             archive.writestr("chat.html", "<html>")
             archive.writestr("user.json", "{}")
-            archive.writestr("conversations.json", json.dumps(chatgpt()))
+            archive.writestr("conversations.json", json.dumps(branched()))
     else:
-        file.write_text(json.dumps(chatgpt()))
+        file.write_text(json.dumps(branched()))
     assert import_chats(store, file).num_new == 1
     row = store.conversations()[0]
     assert row.title == "From there"
@@ -170,40 +151,6 @@ def test_chatgpt_with_its_branches(store: ChatStore, tmp_path: Path, as_zip: boo
     assert [view.text for view in views] == ["Question?", "Second answer", "Next?", "Third answer"]
     store.show_message(views[1].versions[0])
     assert [view.text for view in store.messages(row.id)] == ["Question?", "First answer"]
-
-
-def lm_studio() -> dict[str, Any]:
-    def single(role: str, text: str) -> dict[str, Any]:
-        return {"type": "singleStep", "role": role, "content": [{"type": "text", "text": text}, {"type": "file"}]}
-
-    def multi(text: str) -> dict[str, Any]:
-        steps = [
-            {"type": "contentBlock", "style": {"type": "thinking"}, "content": [{"type": "text", "text": "hm"}]},
-            {"type": "contentBlock", "content": [{"type": "text", "text": text}]},
-            {"type": "debugInfoBlock", "debugInfo": "x"},
-        ]
-        return {"type": "multiStep", "role": "assistant", "steps": steps}
-
-    return {
-        "name": "Studio", "createdAt": 1_700_000_000_000, "pinned": True,
-        "messages": [
-            {"versions": [single("user", "Q1")], "currentlySelected": 0},
-            {"versions": [multi("A1"), multi("A2")], "currentlySelected": 1},
-            {"versions": [single("user", "Q2")], "currentlySelected": 0},
-        ],
-    }  # fmt: skip
-
-
-def test_lm_studio_with_its_versions(store: ChatStore, tmp_path: Path) -> None:
-    file = tmp_path / "1700.conversation.json"
-    file.write_text(json.dumps(lm_studio()))
-    import_chats(store, file)
-    row = store.conversations()[0]
-    assert (row.title, row.pinned, row.updated_at.year) == ("Studio", True, 2023)
-    views = store.messages(row.id)
-    assert [without_thinking(view.text).strip() for view in views] == ["Q1", "A2", "Q2"]
-    store.show_message(views[1].versions[0])
-    assert [without_thinking(view.text).strip() for view in store.messages(row.id)] == ["Q1", "A1"]
 
 
 BAD = {
@@ -245,34 +192,15 @@ def test_a_bad_file_is_one_sentence_and_takes_nothing_in(store: ChatStore, tmp_p
     assert store.conversations() == ()
 
 
-def test_a_missing_file_is_one_sentence(store: ChatStore, tmp_path: Path) -> None:
-    with pytest.raises(ChatsImportError):
-        import_chats(store, tmp_path / "missing.json")
-
-
 def test_sizes_are_bounded_packed_or_not(store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "MAX_FILE_BYTES", 10_000)
     plain, packed = tmp_path / "conversations.json", tmp_path / "bomb.zip"
-    plain.write_text(json.dumps(chatgpt()) + " " * 10_000)
+    plain.write_text(json.dumps(branched()) + " " * 10_000)
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("conversations.json", json.dumps(chatgpt()) + " " * 1_000_000)
+        archive.writestr("conversations.json", json.dumps(branched()) + " " * 1_000_000)
     for file in (plain, packed):
         with pytest.raises(ChatsImportError, match="MB"):
             import_chats(store, file)
-
-
-def test_links_that_go_in_circles_end(store: ChatStore, tmp_path: Path) -> None:
-    nodes = [node("a", None, ["b", "a"], "user", "A"), node("b", "a", ["a", "b", "zz"], "assistant", "B")]
-    looping = {"title": "x", "mapping": {each["id"]: each for each in nodes}, "current_node": "b"}
-    orphans = {
-        "title": "y",
-        "mapping": {"c": node("c", "d", ["d"], "user", "C"), "d": node("d", "c", ["c"], "user", "D")},
-    }
-    file = tmp_path / "conversations.json"
-    file.write_text(json.dumps([looping, orphans]))
-    assert import_chats(store, file).num_new == 2
-    shown = sorted([view.text for view in store.messages(row.id)] for row in store.conversations())
-    assert shown == [["A", "B"], ["C", "D"]]
 
 
 @pytest.mark.parametrize(
@@ -285,18 +213,6 @@ def test_figures_that_cannot_be_are_left_out(stats: object) -> None:
     data = {"format": "paceline-chats", "version": 1, "conversations": [{"title": "t", "messages": [message]}]}
     read = from_data(chats_of(json.loads(json.dumps(data)))[0]).messages[0]
     assert (read.stats, read.spans) == (None, ())
-
-
-def test_half_surrogates_and_zeros_do_no_harm(store: ChatStore, tmp_path: Path) -> None:
-    file = tmp_path / "conversations.json"
-    bad = chatgpt()
-    bad[0]["title"] = "\ud800 t\x00itle"
-    bad[0]["mapping"]["q"]["message"]["content"]["parts"] = ["\udfff half\x00"]
-    file.write_text(json.dumps(bad))
-    import_chats(store, file)
-    row = store.conversations()[0]
-    assert row.title == "? title"
-    assert store.messages(row.id)[0].text == "? half"
 
 
 JSON_VALUES = st.recursive(
@@ -331,14 +247,14 @@ def test_any_json_is_read_or_refused(tmp_path: Path, data: object, kind: str) ->
 
 
 def test_a_message_that_never_ended_is_reported_as_interrupted() -> None:
-    chat = PortableChat("t", (PortableMessage(1, None, "assistant", "half", MessageState.STREAMING),))
+    chat = PortableChat("t", (MessageView(1, "assistant", "half", MessageState.STREAMING),))
     assert there_and_back(chat)[0].messages[0].state is MessageState.INTERRUPTED
 
 
 def long_chat(title: str, num_messages: int, text: str = "words") -> PortableChat:
     roles = ("user", "assistant")
     return PortableChat(
-        title, tuple(PortableMessage(i + 1, i or None, roles[i % 2], f"{text} {i}") for i in range(num_messages))
+        title, tuple(MessageView(i + 1, roles[i % 2], f"{text} {i}", parent=i or None) for i in range(num_messages))
     )
 
 
@@ -349,7 +265,7 @@ def test_an_export_of_any_size_can_be_imported(
         monkeypatch.setattr(records, limit, 2)
     monkeypatch.setattr(reading, "MAX_FILE_BYTES", 60_000)  # as if the whole file exceeded memory
     chats = [long_chat(f"chat {number}", 50, "x" * 200) for number in range(5)]
-    store.write(lambda db: [insert_chat(db, chat, datetime.now(UTC)) for chat in chats])
+    store.write(lambda db: [import_chat(db, chat, datetime.now(UTC)) for chat in chats])
     file = tmp_path / "chats.json"
     assert export_chats(store, file, JSON) == 5
     assert file.stat().st_size > 60_000

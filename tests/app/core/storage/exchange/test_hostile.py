@@ -15,10 +15,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.domain.errors import ChatsExportError, ChatsImportError
+from app.core.storage.chats.portable import MAX_SAME_AGE, read_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange import reading
-from app.core.storage.exchange.reading import count_values, may_be_export
-from app.core.storage.exchange.store_access import MAX_SAME_AGE, read_chat
+from app.core.storage.exchange.reading import may_be_export
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from tests.app.core.storage.exchange.whole import read_chats
 
@@ -60,7 +60,7 @@ def test_odd_values_are_left_out_or_refused_and_what_is_taken_can_be_shown(
         return
     for row in store.conversations():
         store.messages(row.id)
-        store.options.read(row.id)
+        store.options(row.id)
 
 
 @pytest.mark.parametrize(
@@ -108,13 +108,7 @@ def test_no_message_is_lost_whatever_the_links_say(
     known: set[int | None] = {None}
     for message in chat.messages:
         assert message.parent in known
-        known.add(message.key)
-
-
-def test_a_node_that_its_parent_does_not_name_follows_it_all_the_same(tmp_path: Path) -> None:
-    mapping = {"a": node(None, "question"), "b": node("a", "answer")}
-    (chat,) = read_chats(written(tmp_path, [{"mapping": mapping}]))
-    assert [(message.parent, message.text) for message in chat.messages] == [(None, "question"), (1, "answer")]
+        known.add(message.id)
 
 
 def test_more_values_than_any_export_are_not_even_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,27 +117,10 @@ def test_more_values_than_any_export_are_not_even_parsed(tmp_path: Path, monkeyp
     file = tmp_path / "conversations.zip"
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("conversations.json", "[" + "[]," * 1000 + "[]]")
-    with pytest.raises(ChatsImportError, match="2000 MB"):
+    with pytest.raises(ChatsImportError, match="4000 MB"):
         read_chats(file)
     words = 'commas, colons: and [brackets], {braces} and \\ "quotes"' * 100
     assert read_chats(written(tmp_path, [{"mapping": {"a": node(None, words)}}]))[0].messages[0].text == words
-
-
-def values_in(data: object) -> int:
-    if isinstance(data, dict):
-        return 1 + sum(map(values_in, data.values()))
-    return 1 + sum(map(values_in, data)) if isinstance(data, list) else 1
-
-
-@given(
-    st.recursive(
-        st.none() | st.integers() | st.text(alphabet='a\\",:[{'),
-        lambda inner: st.lists(inner) | st.dictionaries(st.text(alphabet='a\\",:[{'), inner),
-    )
-)
-def test_values_are_counted_without_parsing(data: object) -> None:
-    counted = count_values(json.dumps(data).encode())
-    assert values_in(data) <= counted <= 3 * values_in(data)
 
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -261,7 +238,7 @@ def test_reasoning_that_many_answers_share_does_not_fill_the_memory(tmp_path: Pa
     nodes |= {f"a{number}": answer("t") for number in range(300)}
     (chat,) = read_chats(written(tmp_path, [{"title": "t", "mapping": nodes}]))
     assert len(chat.messages) == 301
-    assert sum("hm " in message.text for message in chat.messages) == 4
+    assert sum("hm " in message.text for message in chat.messages) == 1
 
 
 def test_reasoning_in_thousands_of_parts_is_put_together_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,20 +256,13 @@ def test_reasoning_in_thousands_of_parts_is_put_together_once(tmp_path: Path, mo
     assert peak_bytes < 50_000_000  # ten times as much if each part contained all earlier ones
 
 
-def test_a_link_that_is_named_many_times_is_not_written_out_each_time(tmp_path: Path) -> None:
-    mark, link = "\ue200\ue201", "[" + "x" * 3000 + "](https://example.org)"
-    nodes = {"q": node(None, "Q"), "a": answer("q", f"A{mark}" * 1000, [{"matched_text": mark, "alt": link}])}
-    (chat,) = read_chats(written(tmp_path, [{"title": "t", "mapping": nodes}]))
-    assert 3000 < len(chat.messages[-1].text) < 50_000
-
-
 def test_chats_of_the_same_moment_are_not_all_compared(
     store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Comparing all pairs in a file of thousands would block the window for hours."""
     looked_at: list[int] = []
     monkeypatch.setattr(
-        "app.core.storage.exchange.store_access.read_chat",
+        "app.core.storage.chats.portable.read_chat",
         lambda db, number: (looked_at.append(number), read_chat(db, number))[1],
     )
     chats = [

@@ -17,9 +17,9 @@ from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import ChatsImportError
 from app.core.domain.messages import MessageState, MessageView
 from app.core.storage.chats.messages import insert_message
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.markdown import to_markdown
-from app.core.storage.exchange.records import PortableChat, PortableMessage
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Mode, RunStats
 from tests.app.core.storage.exchange.whole import read_chats
@@ -30,7 +30,7 @@ TREES = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_s
 def chat_of(*texts: str, stats: RunStats | None = None) -> PortableChat:
     roles = ("user", "assistant")
     messages = tuple(
-        PortableMessage(place + 1, place or None, roles[place % 2], text, stats=stats if place % 2 else None)
+        MessageView(place + 1, roles[place % 2], text, parent=place or None, stats=stats if place % 2 else None)
         for place, text in enumerate(texts)
     )
     return PortableChat("A title", messages, shown=frozenset(range(1, len(messages) + 1)))
@@ -40,8 +40,8 @@ def test_an_export_has_reasoning_statistics_and_files() -> None:
     stats = RunStats(mode=Mode.OFF, tokens=4, passes=4, decode_s=0.5)
     file = Attachment(0, "b`c.md", AttachmentKind.MARKDOWN, 4, "```\nx")
     messages = (
-        PortableMessage(1, None, "user", "one", attachments=(file,)),
-        PortableMessage(2, 1, "assistant", "<think>\nhm\n</think>\n\nFour.", thinking_ms=1234, stats=stats),
+        MessageView(1, "user", "one", parent=None, attachments=(file,)),
+        MessageView(2, "assistant", "<think>\nhm\n</think>\n\nFour.", parent=1, thinking_ms=1234, stats=stats),
     )
     assert to_markdown(PortableChat("A  title", messages)) == (
         "# A title\n\n## You\n\nAttached file: b'c.md (Markdown)\n\n````markdown\n```\nx\n````\n\none\n\n"

@@ -9,15 +9,11 @@ from typing import Any
 
 import pytest
 
-from app.core.storage.chats.opening import StoreLocation
-from app.core.storage.chats.store import ChatStore
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange import pictures
-from app.core.storage.exchange.file_names import JSON
-from app.core.storage.exchange.records import PortableChat
-from app.core.storage.exchange.transfer import export_chats, import_chats
 from tests.app.core.storage.exchange.test_other_apps import chatgpt, node, text
 from tests.app.core.storage.exchange.whole import read_chats
-from tests.engine.sandbox.pictures import HEIGHT, WIDTH, broken, encoded, sample
+from tests.engine.sandbox.pictures import WIDTH, broken, encoded, sample
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")
 
@@ -143,24 +139,3 @@ def test_pictures_of_lm_studio_lie_in_its_folder_of_files(tmp_path: Path) -> Non
     zip_file = zipped(tmp_path, chat, {"user-files/1747-1.png": PNG}, "conversations/Work/1.conversation.json")
     assert facts(only(zip_file)) == expected
     assert only(zip_file).folder == "Work"
-
-
-def test_imported_pictures_are_kept_exported_and_imported_again(tmp_path: Path) -> None:
-    """Each content is stored once; a second import recognises it."""
-    chats = chatgpt(node("q", None, "user", shown("sediment://file-aaaa", "sediment://file-bbbb")))
-    file = zipped(tmp_path, chats, {"file-aaaa-1.png": PNG, "file-bbbb-2.png": PNG})
-    places = [StoreLocation(tmp_path / name / "chats.db", tmp_path / name / "backups") for name in ("one", "two")]
-    first, second = (ChatStore(place, lambda _problem: None) for place in places)
-    assert (first.open(), second.open()) == (None, None)
-    assert import_chats(first, file).num_new == 1
-    assert (import_chats(first, file).num_new, import_chats(first, file).num_known) == (0, 1)
-    assert first.read(lambda db: db.execute("SELECT count(*) FROM pictures").fetchone()[0]) == 1
-    export_chats(first, tmp_path / "out.json", JSON)
-    assert import_chats(second, tmp_path / "out.json").num_new == 1
-    (message,) = second.history(second.conversations()[0].id)
-    assert [(each.name, each.picture.height if each.picture else 0) for each in message.attachments] == [
-        ("1.png", HEIGHT),
-        ("2.png", HEIGHT),
-    ]
-    first.close()
-    second.close()

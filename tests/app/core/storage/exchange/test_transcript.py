@@ -125,7 +125,7 @@ LINES = ["## You\n", "## Paceline\n", "# t\n\n", "**AI:** ", "```\n", "words\n",
 def test_any_text_is_a_chat_or_none(pieces: list[str]) -> None:
     chat = from_transcript("".join(pieces))
     if chat is not None:
-        assert [each.key for each in chat.messages] == list(range(1, len(chat.messages) + 1))
+        assert [each.id for each in chat.messages] == list(range(1, len(chat.messages) + 1))
 
 
 def test_messages_and_sizes_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from app.core.storage.chats.portable import PortableChat
 from app.core.storage.exchange import own_format, reading
-from app.core.storage.exchange.records import PortableChat
 
 
 def read_chats(file: Path) -> list[PortableChat]:
