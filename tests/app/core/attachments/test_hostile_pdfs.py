@@ -16,7 +16,7 @@ import pytest
 
 from app.core.attachments import reading
 from app.core.attachments.reading import MAX_CHARS, read_attachment
-from app.core.domain.attachment_errors import AttachmentError, DocumentDamagedError, DocumentLockedError
+from app.core.domain.attachment_errors import AttachmentError, DocumentDamagedError
 
 CATALOG = "<< /Type /Catalog /Pages 2 0 R >>"
 ONE_PAGE = "<< /Type /Pages /Kids [4 0 R] /Count 1 >>"
@@ -142,13 +142,6 @@ def test_a_bomb_is_reported_as_one(tmp_path: Path) -> None:
     path = tmp_path / "paper.pdf"
     path.write_bytes(HOSTILE["a bomb"])
     with pytest.raises(DocumentDamagedError, match="more memory"):
-        read_attachment(path)
-
-
-def test_an_unknown_cipher_is_reported_as_a_lock(tmp_path: Path) -> None:
-    path = tmp_path / "paper.pdf"
-    path.write_bytes(HOSTILE["a cipher that cannot be"])
-    with pytest.raises((DocumentLockedError, DocumentDamagedError)):
         read_attachment(path)
 
 

@@ -203,12 +203,13 @@ def test_the_text_of_a_pdf_is_read(tmp_path: Path) -> None:
     assert "1 of the 3 pages" in notice
 
 
-def test_a_pdf_is_known_by_its_content(tmp_path: Path) -> None:
-    assert read_attachment(put(tmp_path, "paper.txt", pdfs.with_text(["Here."])))[0].kind is AttachmentKind.PDF
-
-
-def test_a_pdf_that_opens_for_everybody_is_read(tmp_path: Path) -> None:
-    assert "behind the door" in read_attachment(put(tmp_path, "a.pdf", pdfs.locked("")))[0].text
+@pytest.mark.parametrize(("name", "content"), [("a.txt", pdfs.with_text(["Here."])), ("a.pdf", pdfs.locked(""))])
+def test_a_pdf_is_known_by_its_content_and_may_open_without_a_password(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    attachment, _notice = read_attachment(put(tmp_path, name, content))
+    assert attachment.kind is AttachmentKind.PDF
+    assert attachment.text
 
 
 def test_a_cipher_that_is_not_known_here_is_no_password(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -143,19 +143,6 @@ def responses(*items: object) -> list[Message]:
 
 
 @pytest.mark.parametrize(
-    ("part", "words"),
-    [
-        ({"type": "input_file", "filename": "a.txt", "file_data": f"data:text/plain;base64,{TEXT}"},
-         "[input_file a.txt]\nGrüße"),
-        ({"type": "input_image", "file_id": "file-1"}, "[input_image file-1]"),
-        ({"type": "output_text", "text": "words", "annotations": [{"type": "file_citation"}]}, "words"),
-    ],
-)  # fmt: skip
-def test_parts_of_responses_are_read_as_words(part: Json, words: str) -> None:
-    assert [one.content for one in responses({"role": "user", "content": [part]})] == [words]
-
-
-@pytest.mark.parametrize(
     ("item", "words"),
     [
         ({"type": "web_search_call", "id": "ws", "status": "completed", "action": {"type": "search", "query": "x"}},

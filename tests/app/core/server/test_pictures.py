@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,11 +13,9 @@ from app.core.server.fields import MAX_BODY_BYTES
 from app.core.server.pictures import MAX_PICTURES_READ, PictureSource
 from engine.picture import Picture
 from engine.prompt.pictures import MAX_PICTURES
-from engine.records import EngineReady, LoadRequest, Message
-from engine.session.session import Session
+from engine.records import EngineReady, Message
 from tests.app.core.server.scripted_session import CHAT, ScriptedServer, info, served
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, broken, encoded, sample
-from tests.engine.vision_factory import write_pair
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")
 
@@ -212,24 +209,6 @@ def test_ollamas_pictures_are_seen(seeing: ScriptedServer) -> None:
     message = asked(seeing, "/api/generate", {"prompt": "what", "images": [DATA, DATA]})
     assert (message.content, [place for place, _ in message.pictures]) == ("what", [0, 0])
     assert "vision" in seeing.client.post("/api/show", json={"model": "tiny"}).json()["capabilities"]
-
-
-def test_pictures_reach_a_model_and_count_as_tokens(tmp_path: Path) -> None:
-    """A second turn finds them in the cache."""
-    pair = write_pair(tmp_path, "llava")
-    session = Session()
-    ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(pair.side)))
-    model = replace(served(), ready=ready, pictures=PictureSource())
-    server = ScriptedServer(session=session, model=model)  # type: ignore[arg-type]
-    try:
-        body = {**chat(words("ab "), part(URL), words(" ab")), "max_tokens": 3, "temperature": 0}
-        usage = server.client.post(CHAT, json=body).json()["usage"]
-        assert usage["prompt_tokens"] > 49
-        again = server.client.post(CHAT, json=body).json()["usage"]
-        assert again["prompt_tokens_details"]["cached_tokens"] > 49
-    finally:
-        session.gate = type("Gate", (), {"set": lambda _self: None})()  # type: ignore[attr-defined]
-        server.close()
 
 
 def test_a_source_reads_what_comes_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
