@@ -179,7 +179,8 @@ def _open_checked(path: Path, name: str) -> Iterator[IO[bytes]]:
     """Open a regular file without blocking. Its type is checked again afterwards, since it may have been replaced."""
     try:
         _check_kind(path.stat().st_mode, name)
-        with open(path, "rb", opener=_open_nonblocking) as handle:
+        flag = getattr(os, "O_NONBLOCK", 0)
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | flag)) as handle:
             _check_kind(os.fstat(handle.fileno()).st_mode, name)
             yield handle
     except FileNotFoundError as error:
@@ -192,10 +193,6 @@ def _open_checked(path: Path, name: str) -> Iterator[IO[bytes]]:
         ) from error
     except ValueError as error:  # a path with a NUL character
         raise FileUnreadableError(i18n("“{name}” is not a valid file name.", name=name)) from error
-
-
-def _open_nonblocking(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _check_kind(mode: int, name: str) -> None:

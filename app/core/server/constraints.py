@@ -104,7 +104,10 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
         return ToolUse()
     tool_format, tool_text = model.tool_format, ""
     if tool_format is ToolFormat.NONE:
-        tool_format, tool_text = ToolFormat.BARE, _describe_tools(functions, model)
+        reason = model.tool_refusal or "its chat template does not support tools"
+        warn(f"The system prompt describes `tools` as text: {reason}.")
+        lines = (json.dumps(function, ensure_ascii=False) for function in functions.values())
+        tool_format, tool_text = ToolFormat.BARE, "\n".join([_GENERIC_SCHEMA, *lines])
     tools = () if tool_text else tuple({"type": "function", "function": one} for one in functions.values())
     use = ToolUse(tools, frozenset(functions), tool_text=tool_text)
     if not wanted and not form.grammar:
@@ -122,13 +125,6 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     except GrammarError as error:
         raise invalid("tools", f"{error.message} {error.advice}") from error
     return replace(use, grammar=grammar)
-
-
-def _describe_tools(functions: Mapping[str, Function], model: ModelInfo) -> str:
-    """The description of the tools in words, for a chat template without tool support."""
-    reason = model.tool_refusal or "its chat template does not support tools"
-    warn(f"The system prompt describes `tools` as text: {reason}.")
-    return "\n".join([_GENERIC_SCHEMA, *(json.dumps(function, ensure_ascii=False) for function in functions.values())])
 
 
 def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:

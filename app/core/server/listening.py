@@ -131,12 +131,9 @@ class HttpServer(uvicorn.Server):
             timeout_graceful_shutdown=shutdown_s,
             h11_max_incomplete_event_size=MAX_HEADER_BYTES,
         )
+        _raise_file_limit()
         super().__init__(config)
         self._on_shutdown = on_shutdown
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        _raise_file_limit()
-        await super().startup(sockets)
 
     def _limit_connections(self, app: ASGIApp) -> ASGIApp:
         """Refuse requests beyond the connection limit, in the format of their API; uvicorn would answer with text.

@@ -57,7 +57,11 @@ def read_messages(fields: Fields, source: PictureSource | None = None) -> tuple[
 
 def complete_messages(messages: tuple[Message, ...], system: str, tool_text: str = "") -> tuple[Message, ...]:
     """Add ``system`` before messages without a system prompt, and append ``tool_text`` to it."""
-    messages = _with_latest_pictures(_with_names_of_tools(messages))
+    # Templates may need the names of tools beside their results; a tool message has only the call's id.
+    names = {call.call_id: call.name for message in messages for call in message.tool_calls}
+    messages = _with_latest_pictures(
+        tuple(replace(m, name=m.name or names.get(m.tool_call_id, "")) if m.role == "tool" else m for m in messages)
+    )
     if system and all(message.role != "system" for message in messages):
         messages = (Message("system", system), *messages)
     if not tool_text or messages[0].role != "system":
@@ -234,9 +238,3 @@ def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
             warn(f"The model sees the last {MAX_PICTURES} pictures of a request, and no earlier ones.")
         kept.append(replace(message, pictures=message.pictures[over:]) if over else message)
     return tuple(reversed(kept))
-
-
-def _with_names_of_tools(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Add the names of the tools to their results, which templates may need; a tool message has only the call's id."""
-    names = {call.call_id: call.name for message in messages for call in message.tool_calls}
-    return tuple(replace(m, name=m.name or names.get(m.tool_call_id, "")) if m.role == "tool" else m for m in messages)
