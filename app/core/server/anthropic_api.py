@@ -75,13 +75,11 @@ def _system(value: object) -> tuple[Message, ...]:
 
 
 def _messages(fields: Fields, source: PictureSource | None) -> list[Message]:
-    if not fields.has("messages"):
-        raise missing("messages")
     messages, given = list[Message](), fields.objects("messages")
     for one in given:
         messages += _message(one, source, is_last=one is given[-1])
     if not messages:
-        raise ApiError(400, "`messages` is empty.", param="messages")
+        raise missing("messages")
     return messages
 
 

@@ -6,8 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, invalid, missing, warn
+from app.core.server.fields import Fields, check_text, invalid, missing, unsupported, warn
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, schema_grammar
 from engine.grammar.tool_calls import calls_grammar
@@ -115,9 +114,7 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     if not wanted and (form.is_from_client or not SYNTAXES[tool_format].mark):
         why = "a grammar leaves no room for calls" if form.is_from_client else "calls of this model are JSON, too"
         message = f"Together with `tools` the form of the answer cannot be set: {why}."
-        raise ApiError(
-            400, message, param="grammar" if form.is_from_client else "response_format", code="unsupported_value"
-        )
+        raise unsupported("grammar" if form.is_from_client else "response_format", message)
     called = [{**one, "strict": name in strict} for name, one in functions.items() if not wanted or name in wanted]
     is_many, otherwise = many and not isinstance(choice, dict), "" if wanted else form.grammar
     try:

@@ -123,7 +123,7 @@ def read_rank(body: Json, model: EmbeddingModel) -> ParsedRequest:
     """Documents to rank, as Jina's and Cohere's APIs have them."""
     if model.pooling is not Pooling.RANK:
         message = f"`{model.name}` makes vectors, and ranks nothing: name a reranking model with --embedding-model."
-        raise ApiError(400, message, param="model", code="unsupported_value")
+        raise unsupported("model", message)
     fields = _fields(body, model)
     query, given = fields.required("query"), fields.pop("documents")
     if not isinstance(given, list) or not 0 < len(given) <= MAX_INPUTS:
@@ -187,12 +187,11 @@ def _check_pooled(model: EmbeddingModel) -> None:
         raise _no_vectors_error(model)
     if model.pooling is Pooling.NONE:
         message = f"`{model.name}` has a vector for each token, not one for a text: start the server with --pooling."
-        raise ApiError(400, message, param="model", code="unsupported_value")
+        raise unsupported("model", message)
 
 
 def _no_vectors_error(model: EmbeddingModel) -> ApiError:
-    message = f"`{model.name}` ranks documents, and makes no vectors: see `/v1/rerank`."
-    return ApiError(400, message, param="model", code="unsupported_value")
+    return unsupported("model", f"`{model.name}` ranks documents, and makes no vectors: see `/v1/rerank`.")
 
 
 def _fields(body: Json, model: EmbeddingModel) -> Fields:
@@ -209,7 +208,7 @@ def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
         return None
     if model.architecture not in _MATRYOSHKA:
         message = f"This model was not made for `dimensions`: its vectors have {model.width} numbers."
-        raise ApiError(400, message, param="dimensions", code="unsupported_value")
+        raise unsupported("dimensions", message)
     return number
 
 
@@ -223,16 +222,15 @@ def _inputs(fields: Fields, other_name: str, model: EmbeddingModel) -> tuple[Inp
     given = value if isinstance(value, list) and is_many else [value]
     if not 0 < len(given) <= MAX_INPUTS:
         raise invalid(name, f"`{name}` may have 1 to {MAX_INPUTS:,} inputs.")
-    return tuple(_input(one, f"{name}[{index}]" if is_many else name, model) for index, one in enumerate(given))
-
-
-def _input(value: object, param: str, model: EmbeddingModel) -> Input:
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, list):
-        raise wrong_type(param, "a string, token ids, or an array of such")
-    token_ids([one for one in value if not isinstance(one, str)], param, model.n_vocab)
-    return tuple(value)
+    inputs = list[Input]()
+    for index, one in enumerate(given):
+        param = f"{name}[{index}]" if is_many else name
+        if not isinstance(one, str | list):
+            raise wrong_type(param, "a string, token ids, or an array of such")
+        if isinstance(one, list):
+            token_ids([each for each in one if not isinstance(each, str)], param, model.n_vocab)
+        inputs.append(one if isinstance(one, str) else tuple(one))
+    return tuple(inputs)
 
 
 DIALECTS: dict[str, Callable[[Json, EmbeddingModel], ParsedRequest]] = {

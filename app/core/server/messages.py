@@ -47,11 +47,9 @@ Content = tuple[str, tuple[tuple[int, Picture], ...]]  # a text, and pictures wi
 
 def read_messages(fields: Fields, source: PictureSource | None = None) -> tuple[Message, ...]:
     """Read `messages` of a chat request; ``source`` reads their pictures."""
-    if not fields.has("messages"):
-        raise missing("messages")
     given = fields.objects("messages", MAX_MESSAGES)
     if not given:
-        raise ApiError(400, "`messages` is empty.", param="messages")
+        raise missing("messages")
     return tuple(_message(one, source, is_last=one is given[-1]) for one in given)
 
 

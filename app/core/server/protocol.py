@@ -355,7 +355,7 @@ def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[s
     for index, one in enumerate(given):
         param = f"prompt[{index}]" if is_many else "prompt"
         if not one and isinstance(one, str | list) and not may_be_empty:
-            raise ApiError(400, f"`{param}` is empty.", param=param)
+            raise missing(param)
         if isinstance(one, list):
             prompts.append(token_ids(one, param, model.n_vocab))
         elif isinstance(one, str):
@@ -428,8 +428,7 @@ def _with_speculation(request: ChatRequest, given: Fields | None, model: ServedM
         raise invalid("speculation.mode", f"`speculation.mode` must be one of {', '.join(Mode)}.")
     mode = Mode(word)
     if reason := model.ready.unavailable.get(mode):
-        message = f"The mode {mode.value} cannot run here: {reason}"
-        raise ApiError(400, message, param="speculation.mode", code="unsupported_value")
+        raise unsupported("speculation.mode", f"The mode {mode.value} cannot run here: {reason}")
     depth = request.depth if depth is None else depth
     try:
         choose_draft_length(mode, depth, can_pace=True)

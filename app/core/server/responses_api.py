@@ -118,13 +118,11 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
 
     Instructions and a following developer message also become one message, since many templates allow only one.
     """
-    if value is None:
+    if value is None or value == []:
         raise missing("input")
     items = [{"role": "user", "content": value}] if isinstance(value, str) else value
     if not isinstance(items, list):
         raise wrong_type("input", "a string or an array")
-    if not items:
-        raise ApiError(400, "`input` is empty.", param="input")
     messages = [] if instructions is None else [Message("system", instructions)]
     given = Fields({"input": items}).objects("input")
     for fields in given:

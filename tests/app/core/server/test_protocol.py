@@ -187,7 +187,7 @@ def test_a_wrong_value_is_refused_with_its_field(fields: dict[str, object], para
 
 def test_a_mode_that_cannot_run_here_is_refused_with_the_reason() -> None:
     error = refused(served(draft="No draft model is chosen."), speculation={"mode": "draft"})
-    assert (error.param, error.code) == ("speculation.mode", "unsupported_value")
+    assert (error.param, error.code) == ("speculation.mode", "unsupported_parameter")
     assert "No draft model is chosen." in error.message
 
 
