@@ -21,7 +21,7 @@ from app.core.server.answering import AnswerStream, Events, cancel_on_disconnect
 from app.core.server.answers import AnswerBuilder, Json, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
 from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingSource, ParsedRequest, no_embeddings_error
-from app.core.server.engine_job import SessionCall, SessionReply, unload
+from app.core.server.engine_job import EngineJob, SessionCall, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
 from app.core.server.fields import (
     MAX_BODY_BYTES,
@@ -52,7 +52,7 @@ from engine.embeddings import EmbeddingModel
 from engine.errors import EngineError, GrammarError
 from engine.grammar.constraint import check_grammar
 from engine.pictures.side_file import find_side_file
-from engine.records import ChatRequest, ModelInfo
+from engine.records import ModelInfo
 
 _VERSION = "/v1"
 MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
@@ -234,7 +234,7 @@ class Endpoints:
             response = JSONResponse(load_response(name, chat=chat, reason="unload" if unloads else "load"))
         if unloads and self._models.can_unload and name_of(body) in (None, self._models.current().name):
             # After the running answers; the next request loads the model again.
-            self._scheduler.submit([ServerJob(None, lambda _event: None, call=unload)])
+            self._scheduler.submit([ServerJob(EngineJob(None, call=unload), lambda _event: None)])
         return response
 
     async def _answer_value(self, request: Request, read: BodyReader) -> Response:
@@ -246,7 +246,7 @@ class Endpoints:
 
     async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Any:  # noqa: ANN401
         """Queue ``call`` as a request; returns its result."""
-        job, events = _job(request, name, target, call=call)
+        job, events = _job(request, name, EngineJob(None, target, call))
         self._scheduler.submit([job])
         try:
             reply = await cancel_on_disconnect(request, events.get())
@@ -276,7 +276,8 @@ class Endpoints:
             except GrammarError as error:
                 text = f"{error.message} {error.advice}".strip()
                 raise ApiError(400, text, param="grammar", code="invalid_value") from error
-        queued = [_job(request, model.name, model.ready.target.path, each) for each in asked.requests]
+        target = model.ready.target.path
+        queued = [_job(request, model.name, EngineJob(each, target)) for each in asked.requests]
         jobs, answers = [job for job, _ in queued], [events for _, events in queued]
         self._scheduler.submit(jobs)
         is_streaming = False
@@ -306,7 +307,7 @@ class Endpoints:
         if target is None:
             return model
         events, post = events_across_threads()
-        job = ServerJob(None, post, target)
+        job = ServerJob(EngineJob(None, target), post)
         self._scheduler.submit([job])
         try:
             async with asyncio.timeout(LOAD_WAIT_S):
@@ -321,15 +322,13 @@ class Endpoints:
         return self._models.is_known(name) or self._models.current()
 
 
-def _job(
-    request: Request, model: str, target: str, chat: ChatRequest | None = None, call: SessionCall | None = None
-) -> tuple[ServerJob, Events]:
+def _job(request: Request, model: str, asked: EngineJob) -> tuple[ServerJob, Events]:
     """A job of an HTTP request, and its events. A program and its address identify a client."""
     entry: RequestEntry = request.scope[ENTRY]
     entry.set_queued(model)
     events, post = events_across_threads(entry.count_event)
     program = f"{request.client.host if request.client is not None else ''} {entry.row.program}"
-    return ServerJob(chat, post, target, call, entry.set_begun, program), events
+    return ServerJob(asked, post, entry.set_begun, program), events
 
 
 def _model_entry(name: str, path: str, kind: str, state: str) -> Json:

@@ -7,16 +7,15 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from app.core.domain.local_server import Activity
-from app.core.server.engine_job import CallJob, EngineJob, RequestBegan, SessionCall, SessionReply, drop_caches
+from app.core.server.engine_job import CallJob, EngineJob, RequestBegan, SessionReply, drop_caches
 from app.core.server.errors import MODEL_CHANGED, UNEXPECTED, ApiError, api_error, closing_error, stopped_error
 from engine.errors import EngineError
 from engine.records import (
-    ChatRequest,
     EngineFailed,
     EngineReady,
     Event,
@@ -45,15 +44,12 @@ JobEvent = AnswerEvent | EngineReady | SessionReply | ApiError
 class ServerJob:
     """A waiting or running request. Its events arrive on a thread of the engine; the last is not a chunk or progress.
 
-    ``target``: the file of the model that the request was validated for; empty: any model. Without a request the model
-    is only loaded, and the event is `EngineReady`. With ``call`` the session computes a value, and the event is
-    `SessionReply`. ``on_begin`` is called when the request begins. ``program`` identifies the client.
+    The last event of a load is `EngineReady`, that of a call `SessionReply`. ``on_begin`` is called when the request
+    begins. ``program`` identifies the client.
     """
 
-    request: ChatRequest | None
+    asked: EngineJob
     on_event: Callable[[JobEvent], None]
-    target: str = ""
-    call: SessionCall | None = None
     on_begin: Callable[[], None] = lambda: None
     program: str = ""
     # The scheduler's notes:
@@ -69,7 +65,8 @@ class ServerJob:
     @property
     def shares(self) -> bool:
         """True if it can run beside other answers, since it loads nothing."""
-        return not self.loads and (self.request is not None or (self.call is not None and bool(self.target)))
+        asked = self.asked
+        return not self.loads and (asked.request is not None or (asked.call is not None and bool(asked.target)))
 
     def send(self, event: JobEvent) -> None:
         """Send an event unless the last one was sent."""
@@ -190,10 +187,10 @@ class Scheduler:
         self.on_change()
 
     def _submit(self, job: ServerJob) -> None:
-        load = self.models.load_for(job.target) if job.target and not job.shares else None
-        asked = EngineJob(job.request, job.target, job.call, load)
-        job_of_engine = RunJob(asked, background=True, request_id=job.number, shares=job.shares)
-        self._engine.submit(job_of_engine, partial(self._on_event, job))
+        target = job.asked.target
+        asked = replace(job.asked, load=self.models.load_for(target) if target and not job.shares else None)
+        run = RunJob(asked, background=True, request_id=job.number, shares=job.shares)
+        self._engine.submit(run, partial(self._on_event, job))
         if job.is_cancelled:  # meanwhile
             self._engine.cancel(job.number)
 
@@ -250,7 +247,7 @@ class Scheduler:
     def _end(self, job: ServerJob, event: JobEnded | EngineFailed) -> None:
         last = _last_event(job, event)
         is_unloaded = isinstance(last, ApiError) and last.code == MODEL_CHANGED
-        may_load = is_unloaded and not job.loads and self.models.load_for(job.target) is not None
+        may_load = is_unloaded and not job.loads and self.models.load_for(job.asked.target) is not None
         with self._lock:
             del self._in_engine[job.number]
             if job.began_s is not None:
@@ -274,6 +271,6 @@ def _last_event(job: ServerJob, event: JobEnded | EngineFailed) -> JobEvent | No
         problem = event.problem
         return ApiError(500, f"{problem.message} {problem.advice}" if event.engine_ended else UNEXPECTED)
     if isinstance(event.value, EngineError):
-        is_text = job.request is not None and job.request.raw_prompt is not None
+        is_text = job.asked.request is not None and job.asked.request.raw_prompt is not None
         return api_error(event.value, "prompt" if is_text else "messages")
     return event.value if isinstance(event.value, SessionReply | EngineReady | ApiError) else None

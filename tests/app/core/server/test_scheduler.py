@@ -63,7 +63,7 @@ class Asked(Listener):
 
     def __init__(self, words: str, program: str = "", target: str = "") -> None:
         super().__init__()
-        self.job = ServerJob(asked(words), self, target, program=program)
+        self.job = ServerJob(EngineJob(asked(words), target), self, program=program)
 
 
 class Bench:
@@ -88,7 +88,7 @@ class Bench:
     def call(self, target: str = "") -> Listener:
         """Let the session compute a value."""
         listener = Listener()
-        self.scheduler.submit([ServerJob(None, listener, target, lambda _session, _stops: "told")])
+        self.scheduler.submit([ServerJob(EngineJob(None, target, lambda _session, _stops: "told"), listener)])
         return listener
 
     @property
