@@ -55,22 +55,13 @@ def read_calls(
         return read_objects(text, is_named=syntax.body is Body.NAMED_OBJECT)
     if syntax.body is Body.PYTHON:
         return _read_python(text, syntax)
-    begun = _head(text, tool_format)
+    is_harmony = tool_format is ToolFormat.HARMONY
+    begun = _harmony_head(text) if is_harmony else _matched(text, 0, syntax.begin)
     if not isinstance(begun, _Matched):
         return begun
     if syntax.body is Body.TAGS:
         return _read_tags(text, begun, syntax, schemas)
     return _read_gemma(text, begun) if syntax.body is Body.GEMMA else _arguments(text, begun)
-
-
-def next_call_name(text: str, tool_format: ToolFormat) -> tuple[str, int] | Pending | None:
-    """Parse the head of a call: the name, and the offset of the arguments."""
-    begun = _head(text, tool_format)
-    return (begun.values["name"], begun.end) if isinstance(begun, _Matched) else begun
-
-
-def _head(text: str, tool_format: ToolFormat) -> _Matched | Pending | None:
-    return _harmony_head(text) if tool_format is ToolFormat.HARMONY else _matched(text, 0, SYNTAXES[tool_format].begin)
 
 
 def read_objects(text: str, *, needs_arguments: bool = False, is_named: bool = False) -> ReadCalls | Pending | None:
@@ -206,49 +197,20 @@ def _read_tags(text: str, begun: _Matched, syntax: CallSyntax, schemas: Schemas)
     name, offset = begun.values["name"], begun.end
     properties = schemas.get(name, {}).get("properties", {})
     arguments = dict[str, object]()
-    while True:
-        part = next_tags_part(text, offset, syntax)
-        if not isinstance(part, TagsPart):
-            return part
-        if part.end is None:
-            return PENDING
-        if part.key is None:
-            return ReadCalls(((name, arguments),), part.end)
-        if part.key in arguments:  # a repeated key is ambiguous
+    while (call_end := _end_of_call(text, offset, syntax)) is None:
+        key = _key(text, offset, syntax)
+        if not isinstance(key, _Key):
+            return key
+        end = _end_of_value(text, key.end, syntax)
+        if not isinstance(end, int):
+            return end
+        if key.name in arguments:  # a repeated key is ambiguous
             return None
-        is_text = is_plain_text(properties.get(part.key)) if part.is_text is None else part.is_text
-        arguments[part.key] = part.value if is_text else value_of(part.value)
-        offset = part.end
-
-
-class TagsPart(NamedTuple):
-    """An argument, or without a ``key`` the end of a call; ``is_text`` if the tag says that the value is text.
-
-    ``end`` is the offset after the part; None if the value is incomplete: then ``value`` is the part that is final.
-    """
-
-    key: str | None
-    value: str
-    is_text: bool | None
-    end: int | None
-
-
-def next_tags_part(text: str, offset: int, syntax: CallSyntax) -> TagsPart | Pending | None:
-    """Parse the next argument or the end of a call; None if there is neither."""
-    end = _end_of_call(text, offset, syntax)
-    if end is PENDING:
-        return PENDING
-    if end is not None:
-        return TagsPart(None, "", None, end)
-    key = _key(text, offset, syntax)
-    if not isinstance(key, _Key):
-        return key
-    value_end, is_certain = _end_of_value(text, key.end, syntax)
-    if value_end < 0:
-        return None
-    value = text[key.end : value_end].removeprefix("\n").removesuffix("\n")
-    tag_end = value_end + len(syntax.value_end.strip())
-    return TagsPart(key.name, value, key.is_text, tag_end if is_certain else None)
+        value = text[key.end : end].removeprefix("\n").removesuffix("\n")
+        is_text = is_plain_text(properties.get(key.name)) if key.is_text is None else key.is_text
+        arguments[key.name] = value if is_text else value_of(value)
+        offset = end + len(syntax.value_end.strip())
+    return call_end if isinstance(call_end, Pending) else ReadCalls(((name, arguments),), call_end)
 
 
 def _end_of_call(text: str, offset: int, syntax: CallSyntax) -> int | Pending | None:
@@ -278,8 +240,8 @@ def _key(text: str, offset: int, syntax: CallSyntax) -> _Key | Pending | None:
     return PENDING if PENDING in found else None
 
 
-def _end_of_value(text: str, start: int, syntax: CallSyntax) -> tuple[int, bool]:
-    """The end of a value, and whether it is certain; -1 if the next argument begins earlier.
+def _end_of_value(text: str, start: int, syntax: CallSyntax) -> int | Pending | None:
+    """The end of a value; None if the next argument begins earlier.
 
     A value may contain its end tag, so the end tag must be followed by a possible next part.
     """
@@ -289,16 +251,13 @@ def _end_of_value(text: str, start: int, syntax: CallSyntax) -> tuple[int, bool]
     while (end := text.find(tag, end)) >= 0:
         after = _space(text, end + len(tag))
         if next_key in text[start:end]:
-            return -1, True
+            return None
         if any(text.startswith(one, after) for one in following):
-            return end, True
+            return end
         if any(one.startswith(text[after:]) for one in following):
-            return end, False
+            return PENDING
         end += 1
-    if next_key in text[start:]:
-        return -1, True
-    held = range(min(max(len(tag), len(next_key)) - 1, len(text) - start), 0, -1)
-    return len(text) - next((n for n in held if tag.startswith(text[-n:]) or next_key.startswith(text[-n:])), 0), False
+    return None if next_key in text[start:] else PENDING
 
 
 def value_of(raw: str) -> object:

@@ -14,7 +14,6 @@ from app.core.domain.speed.verdict import answer_verdict
 from app.core.server.errors import ApiError
 from app.core.server.protocol import CompletionRequest
 from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart
-from app.core.tools.output import CallBegun, CallText
 from engine.records import Finished, FinishReason, RunStats, Source, TextChunk, TokenLogprob, ToolCall
 
 DONE = b"data: [DONE]\n\n"
@@ -139,7 +138,7 @@ class AnswerBuilder(ABC):
     def _new_parts(self) -> AnswerParts | None:
         """The reader of reasoning and calls; None for a text completion, which has neither."""
         asked = self._asked
-        return AnswerParts(asked.tool_names, asked.tool_schemas, streams=asked.stream) if asked.chat else None
+        return AnswerParts(asked.tool_names, asked.tool_schemas) if asked.chat else None
 
     def _read(self, chunk: TextChunk) -> list[Part]:
         if self._parts is None:
@@ -237,17 +236,10 @@ class ResponseBuilder(AnswerBuilder):
             if isinstance(part, ReasoningPart):
                 chunks.append(self._delta({"delta": {"reasoning_content": part.text}}))
                 continue
-            if not isinstance(part, CallText):
-                self._num_calls += 1
-                chunks.append(self._call(_as_call(ToolCall(part.call_id, part.name, ""))))
-            if not isinstance(part, CallBegun):
-                more = part.text if isinstance(part, CallText) else part.arguments
-                chunks.append(self._call({"function": {"arguments": more}}))
+            call = {"index": self._num_calls, **_as_call(part)}
+            chunks.append(self._chunk({"delta": {"tool_calls": [call]}}))
+            self._num_calls += 1
         return chunks
-
-    def _call(self, changes: Json) -> bytes:
-        """A piece of the current call."""
-        return self._chunk({"delta": {"tool_calls": [{"index": self._num_calls - 1, **changes}]}})
 
     def _delta(self, content: Json) -> bytes:
         logprobs, self._logprobs = self._logprobs, []
@@ -292,7 +284,7 @@ class BlockBuilder(AnswerBuilder):
         return self._events_of(self._read(chunk))
 
     @abstractmethod
-    def _opened(self, kind: str, call: CallBegun | ToolCall | None) -> list[bytes]:
+    def _opened(self, kind: str, call: ToolCall | None) -> list[bytes]:
         """Append a block to `_blocks`; returns its events."""
 
     @abstractmethod
@@ -305,19 +297,15 @@ class BlockBuilder(AnswerBuilder):
     def _events_of(self, parts: Iterable[Part]) -> list[bytes]:
         events = list[bytes]()
         for part in parts:
-            if isinstance(part, CallBegun | ToolCall):
-                events += self._open(CALL, part)
             if isinstance(part, ToolCall):
-                events += [*self._write(CALL, part.arguments), *self._close()]
-            elif isinstance(part, CallText):
-                events += self._write(CALL, part.text)
+                events += [*self._open(CALL, part), *self._write(CALL, part.arguments), *self._close()]
             elif isinstance(part, ReasoningPart):
                 events += self._write(REASONING, part.text)
             elif isinstance(part, str):
                 events += self._write(TEXT, part)
         return events
 
-    def _open(self, kind: str, call: CallBegun | ToolCall | None = None) -> list[bytes]:
+    def _open(self, kind: str, call: ToolCall | None = None) -> list[bytes]:
         ended, self._open_kind, self._text = self._close(), kind, ""
         return [*ended, *self._opened(kind, call)]
 

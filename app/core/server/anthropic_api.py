@@ -15,7 +15,6 @@ from app.core.server.fields import Fields, missing, unsupported, warn, wrong_typ
 from app.core.server.messages import read_content, text_of, text_of_part
 from app.core.server.pictures import PictureSource
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
-from app.core.tools.output import CallBegun
 from engine.records import Finished, Message, RunStats, TextChunk, ToolCall
 
 # Fields about Anthropic's own storage and service, which do not affect an answer here.
@@ -234,7 +233,7 @@ class MessageBuilder(BlockBuilder):
         ended: Json = {"stop_reason": reason, "stop_sequence": stop, "usage": _usage(finished.stats)}
         return {**self._head, "content": self._blocks, **ended}
 
-    def _opened(self, kind: str, call: CallBegun | ToolCall | None) -> list[bytes]:
+    def _opened(self, kind: str, call: ToolCall | None) -> list[bytes]:
         block: Json = {"type": "text", "text": ""}
         if call is not None:
             block = {"type": "tool_use", "id": call.call_id, "name": call.name, "input": {}}

@@ -27,7 +27,7 @@ from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, as_list, invalid, unsupported, wrong_type
 from app.core.server.library import ModelFile, file_of
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
-from app.core.tools.answer_parts import AnswerParts, Part
+from app.core.tools.answer_parts import Part
 from engine.records import Finished, ModelInfo, TextChunk, TokenLogprob, ToolCall, ToolFormat
 
 API_VERSION = "0.13.0"  # the reported version of Ollama: programs refuse old versions
@@ -247,10 +247,6 @@ class LineBuilder(AnswerBuilder):
         super().__init__(model, asked)
         self._chat = chat  # False: /api/generate, also where a chat answers it
         self._begun = time.perf_counter()
-
-    def _new_parts(self) -> AnswerParts | None:
-        asked = self._asked  # calls are sent whole
-        return AnswerParts(asked.tool_names, asked.tool_schemas) if asked.chat else None
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
         chunks = list(texts)

@@ -28,7 +28,6 @@ from app.core.server.fields import Fields, as_list, missing, unsupported, wrong_
 from app.core.server.messages import read_content, text_of_part
 from app.core.server.pictures import PictureSource
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
-from app.core.tools.output import CallBegun
 from engine.records import Finished, Message, RunStats, TextChunk, TokenLogprob, ToolCall
 
 # Fields about OpenAI's storage or tools that run there, which do not affect an answer here.
@@ -270,7 +269,7 @@ class ItemBuilder(BlockBuilder):
 
     # ---- items ------------------------------------------------------------------------------------------------------
 
-    def _opened(self, kind: str, call: CallBegun | ToolCall | None) -> list[bytes]:
+    def _opened(self, kind: str, call: ToolCall | None) -> list[bytes]:
         self._logprobs = []
         item: Json = {"status": "in_progress"}
         if call is not None:

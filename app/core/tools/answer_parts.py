@@ -31,16 +31,10 @@ Part = ReasoningPart | OutputPart
 class AnswerParts:
     """Reads an answer chunk by chunk. Reasoning is recognized at the beginning only."""
 
-    def __init__(
-        self,
-        tool_names: frozenset[str] = frozenset(),
-        schemas: Schemas = MappingProxyType({}),
-        *,
-        streams: bool = False,
-    ) -> None:
-        """``schemas``: of the tools' parameters. ``streams``: calls are returned in parts while they stream."""
+    def __init__(self, tool_names: frozenset[str] = frozenset(), schemas: Schemas = MappingProxyType({})) -> None:
+        """``schemas``: of the tools' parameters."""
         self._start_tag = ""  # the reasoning tag that the prompt ends with
-        self._tools = ToolOutput(tool_names, schemas, streams=streams) if tool_names else None
+        self._tools = ToolOutput(tool_names, schemas) if tool_names else None
         self._raw = ""
         self._starts: list[int] = []  # start offsets of tokens in the text
         self._num_reasoning_chars = self._num_answer_chars = 0  # numbers of characters that were returned

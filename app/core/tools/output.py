@@ -8,20 +8,15 @@ from __future__ import annotations
 import json
 import re
 import uuid
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from types import MappingProxyType
 from typing import NamedTuple
 
 from engine.records import ToolCall
 from engine.tools.formats import SYNTAXES, Body, ToolFormat
 from engine.tools.reading import PENDING, Pending, ReadCalls, Schemas, ends_in_string, read_calls, read_objects
-from engine.tools.streaming import StreamedArguments, StreamedObject, StreamedTags, call_start
 
 _FENCES = ("```json\n", "```\n")
-_OUTER = "}"  # ends the object around the arguments
-_EXTRA = re.compile(r'\A(?:,\s*"(?:id|type|index|tool_call_id)"\s*:\s*(?:"[^"\\]*"|\d+)\s*)+(?=\})')
-_EXTRA_CHARS = 200
 _ID_CHARS = 9  # Mistral's templates require this length
 # Forms that may also occur in blocks with another form's mark.
 _OTHER_FORMS = (ToolFormat.FUNCTION, ToolFormat.FUNCTIONARY, ToolFormat.INVOKE)
@@ -64,22 +59,7 @@ _MARKS = _marks()
 _LONGEST = max(len(mark.text) for mark in _MARKS) - 1
 
 
-@dataclass(frozen=True, slots=True)
-class CallBegun:
-    """The start of a streaming call: a new id and the tool's name. `CallText` follows."""
-
-    call_id: str
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class CallText:
-    """The next characters of the current call's arguments (JSON)."""
-
-    text: str
-
-
-OutputPart = str | ToolCall | CallBegun | CallText
+OutputPart = str | ToolCall
 
 
 def new_call_id() -> str:
@@ -99,15 +79,11 @@ class _Block(NamedTuple):
 
 
 class _ReadCalls(NamedTuple):
-    """The result of reading the start of a text: calls and text. ``end``: the offset after them.
-
-    ``begun``: the name of a call that is still streaming.
-    """
+    """The result of reading the start of a text: calls and text. ``end``: the offset after them."""
 
     calls: list[ToolCall]
     text: str
     end: int
-    begun: str = ""
 
 
 class ToolOutput:
@@ -117,16 +93,9 @@ class ToolOutput:
     and arguments, which some models write regardless of their template.
     """
 
-    def __init__(
-        self, names: frozenset[str], schemas: Schemas = MappingProxyType({}), *, streams: bool = False
-    ) -> None:
-        """``schemas``: parameters by tool name, for forms with tags, whose values have no types.
-
-        With ``streams``, calls are returned as `CallBegun` and `CallText` as soon as the name is certain. Such a call
-        cannot be withdrawn if its arguments are invalid or truncated.
-        """
-        self._names, self._schemas, self._streams = names, schemas, streams
-        self._streamed: StreamedArguments | None = None  # reads the streaming arguments
+    def __init__(self, names: frozenset[str], schemas: Schemas = MappingProxyType({})) -> None:
+        """``schemas``: parameters by tool name, for forms with tags, whose values have no types."""
+        self._names, self._schemas = names, schemas
         self._buffer = ""
         self._block: _Block | None = None
         self._begun = False  # True if text was returned
@@ -147,9 +116,6 @@ class ToolOutput:
     def _merge_parts(self, found: Iterator[OutputPart]) -> list[OutputPart]:
         kept: list[OutputPart] = []
         for one in found:
-            if isinstance(one, CallText):
-                kept.append(one)
-                continue
             if not isinstance(one, str):
                 if self._leading_blanks and not _HEADER.fullmatch(self._leading_blanks):
                     kept.append(self._leading_blanks)
@@ -179,14 +145,6 @@ class ToolOutput:
 
     def _advance(self, *, is_end: bool) -> Iterator[OutputPart]:
         while self._buffer:
-            if self._streamed is not None:
-                if more := self._streamed.advance(self._buffer):
-                    yield CallText(more)
-                if self._streamed.end is None and not is_end:
-                    return
-                self._buffer = self._buffer[self._streamed.end :] if self._streamed.end is not None else ""
-                self._streamed = None
-                continue
             if self._block is not None and not self._leave_block(is_end=is_end):
                 return
             taken = self._read_start(is_end=is_end)
@@ -197,9 +155,6 @@ class ToolOutput:
                 yield taken.text
             self.num_calls += len(taken.calls)
             yield from taken.calls
-            if taken.begun:
-                self.num_calls += 1
-                yield CallBegun(new_call_id(), taken.begun)
 
     def _read_start(self, *, is_end: bool) -> _ReadCalls | None:
         """Read the start of the pending text; None if nothing is certain yet."""
@@ -227,10 +182,6 @@ class ToolOutput:
         block = self._block
         assert block is not None  # noqa: S101  (the caller has looked)
         text = self._buffer.lstrip()
-        if block.num_left[:1] == (_OUTER,):
-            text = _EXTRA.sub("", text, count=1)
-            if not is_end and text.startswith(",") and len(text) < _EXTRA_CHARS and _OUTER not in text:
-                return False  # more fields may follow the arguments
         if text.startswith(","):  # a separator of calls
             following = text[1:].lstrip()
             if not is_end and any(one.startswith(following) for one in block.begins):
@@ -242,7 +193,7 @@ class ToolOutput:
         if end:
             left = block.num_left[block.num_left.index(end) + 1 :]
             text = text[len(end) :]
-            self._block = block._replace(num_left=left) if left or end == _OUTER else None
+            self._block = block._replace(num_left=left) if left else None
             self._buffer = text
             return bool(text) and (self._block is None or self._leave_block(is_end=is_end))
         if not text.startswith(block.begins):
@@ -267,13 +218,13 @@ class ToolOutput:
         if not is_end and mark is not None and any(o.text != mark.text and o.text.startswith(buffer) for o in _MARKS):
             return None  # the text may still become a longer mark
         formats = mark.formats if mark is not None else block.formats if block is not None else ()
-        base, pending = 1, dict[ToolFormat, str]()
+        base, pending = 1, list[str]()
         for tool_format in formats:
             start = 0 if mark is None else mark.length_before(tool_format)
             found = read_calls(buffer[start:], tool_format, self._schemas)
             base = max(base, start)
             if found is PENDING:
-                pending[tool_format] = buffer[start:]
+                pending.append(buffer[start:])
             if not isinstance(found, ReadCalls):
                 continue
             if calls := self._calls_of(found):
@@ -281,39 +232,17 @@ class ToolOutput:
                 return _ReadCalls(calls, "", start + found.end)
             base = max(base, start + found.end)
         if pending and not is_end:
-            return self._begin_streamed(pending, formats, mark) if self._streams else None
-        if any(ends_in_string(text) for text in pending.values()):
+            return None
+        if any(map(ends_in_string, pending)):
             return _ReadCalls([], buffer, len(buffer))
         return self._as_text(mark, base, is_end=is_end)
-
-    def _begin_streamed(
-        self, pending: Mapping[ToolFormat, str], formats: tuple[ToolFormat, ...], mark: _Mark | None
-    ) -> _ReadCalls | None:
-        """Start a streaming call whose name is certain; None without one."""
-        for tool_format, text in pending.items():
-            begun = call_start(text, tool_format)
-            if begun is None or begun.name not in self._names:
-                continue
-            syntax = SYNTAXES[tool_format]
-            self._block = self._block_after(tool_format, formats, mark)
-            is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
-            if is_object and self._block is not None and self._block.ends[:1] != (_OUTER,):
-                ends = (_OUTER, *(("]",) if text.lstrip().startswith("[") else ()), *self._block.ends)
-                self._block = self._block._replace(ends=ends)
-            if self._block is not None:
-                self._block = self._block._replace(num_left=self._block.ends)
-            is_tags = syntax.body is Body.TAGS
-            self._streamed = StreamedTags(begun.name, syntax, self._schemas) if is_tags else StreamedObject()
-            return _ReadCalls([], "", len(self._buffer) - len(text) + begun.start, begun.name)
-        return None
 
     def _block_after(
         self, tool_format: ToolFormat, formats: tuple[ToolFormat, ...], mark: _Mark | None
     ) -> _Block | None:
         """The block of a call: what may follow it."""
         if mark is None and self._block is not None:
-            ends, begins = self._block.ends, self._block.begins
-            return _Block(formats, ends, begins, ends[1:] if ends[:1] == (_OUTER,) else ends)
+            return self._block._replace(formats=formats, num_left=self._block.ends)
         syntax = SYNTAXES[tool_format]
         of_mark = mark.block_end if mark is not None else ""
         is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
@@ -353,12 +282,7 @@ class ToolOutput:
         body = text[len(fence) :]
         found = read_objects(body, needs_arguments=True)
         if isinstance(found, Pending) and not is_end:
-            begun = call_start(body, ToolFormat.BARE) if self._streams and not fence else None
-            if begun is None or begun.name not in self._names:
-                return None
-            self._streamed = StreamedObject()
-            self._block = _Block((ToolFormat.HERMES,), (_OUTER, ";"), ("{",), (_OUTER, ";"))
-            return _ReadCalls([], "", len(self._buffer) - len(body) + begun.start, begun.name)
+            return None
         calls = self._calls_of(found) if isinstance(found, ReadCalls) else []
         if not isinstance(found, ReadCalls) or not calls or (fence and body[found.end :].strip().removeprefix("```")):
             self._begun = True  # no call: return the object as text

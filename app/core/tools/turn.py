@@ -6,6 +6,7 @@ of engine, providers, threads and Qt.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -20,13 +21,13 @@ from app.core.tools.policy import ToolPolicy, UserDecision
 from engine.records import Message, TextChunk, ToolCall
 from engine.tools.formats import SYNTAXES, ToolFormat
 from engine.tools.reading import ReadCalls, read_calls, read_objects
-from engine.tools.streaming import call_start
 
 MAX_STEPS = 10  # maximum number of answers with calls
 MAX_CALLS = 16  # maximum number of calls in one answer
 MAX_UNREADABLE = 3  # successive unreadable calls that end the loop
 RESULT_CHARS = 256 * 1024
 _SHOWN_NAMES = 40
+_NAME = re.compile(r'"(?:tool_)?name"\s*:\s*"([^"\\]+)"')
 
 
 class LoopEnding(Enum):
@@ -131,9 +132,9 @@ def _problem_of(text: str, tools: tuple[ToolDefinition, ...], tool_format: ToolF
             found = read_objects(text[start:], needs_arguments=True)
         if isinstance(found, ReadCalls) and (strange := [name for name, _ in found.calls if name not in known]):
             return strange[0], f"There is no tool named {strange[0]!r}. {_list_of(known)}"
-        begun = call_start(text[start:], tool_format)
-        if begun is not None and begun.name in known:
-            return begun.name, "Invalid tool call: its arguments are not valid JSON. Write the call again."
+    begun = _NAME.search(text)
+    if begun is not None and begun[1] in known:
+        return begun[1], "Invalid tool call: its arguments are not valid JSON. Write the call again."
     return "", f"Invalid tool call. Write it again in the required format. {_list_of(known)}"
 
 

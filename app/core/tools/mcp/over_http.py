@@ -20,7 +20,7 @@ from app.core.domain.errors import AppError
 from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry, with_variables
 from app.core.tools.mcp.limits import MESSAGE_BYTES, MESSAGE_VALUES, JsonValueCounter, Limits, RateLimiter
-from app.core.tools.mcp.results import repaired_message, too_many_values
+from app.core.tools.mcp.results import readable_message, too_many_values
 from app.core.tools.mcp.sign_in import MAX_SIGN_IN_S, RedirectListener, SecretStore, StoredSignIn, may_be_asked
 from engine.sentences import Sentence, i18n, size_of
 
@@ -104,7 +104,7 @@ class _LimitedBody(httpx2.AsyncByteStream):
         self._throttle, self._observed, self._most_bytes = throttle, observed, most_bytes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        """Yield the lines of an event stream, or the whole body, with repaired messages."""
+        """Yield the lines of an event stream, or the whole body, with checked messages."""
         values, size, rest, is_stream = JsonValueCounter(), 0, bytearray(), self._most_bytes is None
         assert isinstance(self._stream, httpx2.AsyncByteStream)  # noqa: S101  (of an asynchronous transport)
         async for chunk in self._stream:
@@ -115,12 +115,12 @@ class _LimitedBody(httpx2.AsyncByteStream):
             for line in lines:  # each line is one event, so the count restarts
                 self._count(values, line)
                 values = JsonValueCounter()
-                yield _repaired_event(bytes(rest + line)) + b"\n"
+                yield _readable_event(bytes(rest + line)) + b"\n"
                 rest.clear()
             self._count(values, last)
             rest += last
             await self._throttle.take(len(chunk))
-        yield bytes(rest) if is_stream else repaired_message(bytes(rest))
+        yield bytes(rest) if is_stream else readable_message(bytes(rest))
 
     def _count(self, values: JsonValueCounter, piece: bytes) -> None:
         values.feed(piece)
@@ -132,11 +132,11 @@ class _LimitedBody(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-def _repaired_event(line: bytes) -> bytes:
-    """A line of an event stream with its message repaired."""
-    said_there = line.removeprefix(b"data:").strip()
-    is_message = line.startswith(b"data:") and said_there.endswith(b"}")
-    return b"data: " + repaired_message(said_there) if is_message else line
+def _readable_event(line: bytes) -> bytes:
+    """A line of an event stream with its message checked."""
+    given = line.removeprefix(b"data:").strip()
+    is_message = line.startswith(b"data:") and given.endswith(b"}")
+    return b"data: " + readable_message(given) if is_message else line
 
 
 def has_own_key(entry: ServerEntry) -> bool:

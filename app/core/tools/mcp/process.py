@@ -8,7 +8,6 @@ passes only the needed environment. It also ends the program if this app is kill
 from __future__ import annotations
 
 import asyncio
-import codecs
 import json
 import os
 import shutil
@@ -29,7 +28,7 @@ from mcp_types import jsonrpc_message_adapter
 from app.core.tools.interface import ToolServerError
 from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import MESSAGE_BYTES, Limits, RateLimiter, ServerLog, has_too_many_values
-from app.core.tools.mcp.results import repaired_message, too_many_values
+from app.core.tools.mcp.results import readable_message, too_many_values
 from engine.sandbox.helper import child_command, child_environment
 from engine.sentences import i18n, size_of
 
@@ -87,7 +86,6 @@ class ServerProcess:
         self._is_ending = False
         self.ended = asyncio.Event()  # set when the program has closed its output
         self.fault = ""  # why reading stopped
-        self._begun = bytearray()  # the first lines of a message that spans several lines
 
     async def __aenter__(self) -> tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]:
         """Start the program.
@@ -217,31 +215,13 @@ class ServerProcess:
                 self.fault = i18n("it wrote a message of more than {size}", size=size_of(MESSAGE_BYTES))
                 return
 
-    def _complete_message(self, line: bytes) -> bytes:
-        """Collect the lines of a message; return the message at its last line, and nothing before."""
-        bare = line.removeprefix(codecs.BOM_UTF8).rstrip()
-        if bare == b"{":
-            self._begun.clear()
-        elif not self._begun or line.startswith((b"{", b"[")) or len(self._begun) > MESSAGE_BYTES:
-            self._begun.clear()
-            return line
-        self._begun += line + b"\n"
-        if bare != b"}":
-            return b""
-        whole = bytes(self._begun)
-        self._begun.clear()
-        return whole
-
     async def _deliver(self, line: bytes, incoming: MemoryObjectSendStream[Incoming]) -> None:
         await self._throttle.take(len(line))
-        line = self._complete_message(line)
-        if not line:
-            return
         if await has_too_many_values(line):
             self.fault = too_many_values()
             raise anyio.BrokenResourceError
         try:
-            message = jsonrpc_message_adapter.validate_json(repaired_message(line), by_name=False)
+            message = jsonrpc_message_adapter.validate_json(readable_message(line), by_name=False)
         except ValueError:
             self._log.add("(no message) " + line[:200].decode("utf-8", "replace"))
             return

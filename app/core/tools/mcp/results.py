@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import base64
-import codecs
 import json
 import re
 import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from mcp_types import INTERNAL_ERROR, Tool, jsonrpc_message_adapter
+from mcp_types import Tool, jsonrpc_message_adapter
 
 from app.core.domain.attachment_errors import FileUnreadableError
 from app.core.domain.attachments import Attachment
@@ -28,74 +27,37 @@ from app.core.tools.mcp.words import (
 )
 from engine.sentences import Sentence, i18n, joined
 
-UNREADABLE = -32_009  # our error code for an answer that is no JSON; the error message is its text
+UNREADABLE = -32_009  # our error code for an invalid answer; the error message is its text
 _EMPTY = "(The tool gave nothing.)"
 MAX_PICTURES = 8  # maximum number of pictures in a result
 MAX_PICTURE_S, MAX_PICTURES_S = 10.0, 20.0  # time limits for decoding one picture, and all pictures of a result
 # Known fields of a result.
 _KNOWN_PART_KEYS = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")
 _TOOLS_NAMED = 5  # number of omitted tools that a notice names
-_ID = re.compile(rb'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")')
+_ID = re.compile(r'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")')
 Json = dict[str, Any]
 
 
 # ---- messages -------------------------------------------------------------------------------------------------------
 
 
-def repaired_message(line: bytes) -> bytes:
-    """Repair a message for the protocol; unchanged if that is impossible.
-
-    An answer that is no JSON becomes an error with its text, so that the call ends at once.
-    """
-    line = line.removeprefix(codecs.BOM_UTF8)
+def readable_message(line: bytes) -> bytes:
+    """The message without invalid characters. An invalid answer becomes an error with its text, which ends its call."""
+    text = line.decode("utf-8", "replace")
     try:
         jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
-        text = _decoded(line)
         try:
-            data = json.loads(text, strict=False)
+            line = whole_characters(json.dumps(json.loads(text), ensure_ascii=False)).encode()
+            jsonrpc_message_adapter.validate_json(line, by_name=False)
         except (ValueError, RecursionError):
-            data = _unreadable(line, text)
-        if isinstance(data, dict):
-            return whole_characters(json.dumps(_repaired(data), ensure_ascii=False)).encode()
+            found = list(_ID.finditer(text))
+            place = min((at for name in ('"result"', '"error"') if (at := text.find(name)) >= 0), default=len(text))
+            if found and place < len(text) and '"method"' not in text:
+                number = found[0] if found[0].start() < place else found[-1]  # other ids are part of the result
+                error = {"code": UNREADABLE, "message": text[:4_000]}
+                return json.dumps({"jsonrpc": "2.0", "id": json.loads(number[1]), "error": error}).encode()
     return line
-
-
-def _decoded(line: bytes) -> str:
-    """Decode UTF-8, or else Windows-1252."""
-    text = line.decode("utf-8", "replace")
-    is_utf8 = text.isascii() or any(not char.isascii() and char != "\ufffd" for char in text)
-    return text if is_utf8 or "\ufffd" not in text else line.decode("cp1252", "replace")
-
-
-def _repaired(data: Json) -> Json:
-    data = {**data, "jsonrpc": "2.0"}
-    if "method" in data:
-        return data if isinstance(data.get("params"), dict) else {**data, "params": {}}
-    if "id" not in data:
-        return data
-    head = {"jsonrpc": "2.0", "id": int(data["id"]) if isinstance(data["id"], float) else data["id"]}
-    error, result = data.get("error"), data.get("result")
-    if error is None:
-        return {**head, "result": result if isinstance(result, dict) else {} if result is None else {"content": result}}
-    detail = error if isinstance(error, dict) else {"message": error}
-    code, words = detail.get("code", INTERNAL_ERROR), detail.get("message")
-    words = words if isinstance(words, str) else json.dumps(error, ensure_ascii=False)
-    if not isinstance(code, int) or isinstance(code, bool):
-        code, words = INTERNAL_ERROR, f"{code}: {words}"
-    return {**head, "error": {"code": code, "message": words}}
-
-
-def _unreadable(line: bytes, text: str) -> Json | None:
-    """An error message that replaces an unreadable answer; None if the line is no answer."""
-    if not line.lstrip().startswith(b"{") or b'"method"' in line:
-        return None
-    found = list(_ID.finditer(line))
-    place = min((at for name in (b'"result"', b'"error"') if (at := line.find(name)) >= 0), default=len(line))
-    if not found or place == len(line):
-        return None
-    number = found[0] if found[0].start() < place else found[-1]  # other ids are part of the result
-    return {"id": json.loads(number[1]), "error": {"code": UNREADABLE, "message": text[:4_000]}}
 
 
 # ---- tools ----------------------------------------------------------------------------------------------------------

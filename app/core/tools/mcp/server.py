@@ -301,12 +301,9 @@ class McpServer:
             return i18n("it requires a feature that Paceline does not have")
         if isinstance(error, MCPError):
             words = one_line(error.message, 300)
-            is_json = error.code != UNREADABLE
-            return (
-                i18n("it says “{words}”", words=words)
-                if is_json
-                else i18n("it sent something that is not JSON: “{words}”", words=words)
-            )
+            is_valid = error.code != UNREADABLE
+            sent = i18n("it says “{words}”", words=words)
+            return sent if is_valid else i18n("it sent an invalid answer: “{words}”", words=words)
         log.info("a tool server failed: %s", type(error).__name__)
         return i18n("its answer does not follow the protocol")
 

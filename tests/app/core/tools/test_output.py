@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.tools.output import CallBegun, CallText, OutputPart, ToolOutput
+from app.core.tools.output import ToolOutput
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message, ToolCall
 from engine.tools.formats import ToolFormat
@@ -165,73 +165,6 @@ def read(pieces: list[str], schemas: Schemas = SCHEMAS) -> tuple[str, list[tuple
     assert len({call.call_id for call in calls}) == len(calls)
     said = "".join(part for part in parts if isinstance(part, str))
     return said, [(call.name, json.loads(call.arguments)) for call in calls]
-
-
-def streamed(pieces: list[str]) -> tuple[str, list[tuple[str, object]], list[OutputPart]]:
-    """The same, while calls are streamed."""
-    output = ToolOutput(NAMES, SCHEMAS, streams=True)
-    parts = [part for piece in pieces for part in output.feed(piece)] + output.flush()
-    said, calls = "", list[tuple[str, str]]()
-    for part in parts:
-        if isinstance(part, str):
-            said += part
-        elif isinstance(part, ToolCall):
-            calls.append((part.name, part.arguments))
-        elif isinstance(part, CallBegun):
-            calls.append((part.name, ""))
-        else:
-            calls[-1] = (calls[-1][0], calls[-1][1] + part.text)
-    assert output.num_calls == len(calls)
-    return said, [(name, json.loads(arguments)) for name, arguments in calls], parts
-
-
-# A streamed call cannot be withdrawn; here its arguments turn out to be broken or duplicated.
-TAKEN_BACK = ("1e400", "<parameter=city>b</parameter>", "<parameter=city>Rome\n", "<arg_value>Rome\n<tool")
-
-
-@pytest.mark.parametrize("size", [1, 5, 1000])
-@pytest.mark.parametrize(
-    ("text", "said", "calls"), [case for case in CASES if not any(t in case[0] for t in TAKEN_BACK)]
-)
-def test_calls_are_found_while_they_are_written(
-    text: str, said: str | None, calls: list[tuple[str, object]], size: int
-) -> None:
-    pieces = [text[place : place + size] for place in range(0, len(text), size)]
-    assert streamed(pieces)[:2] == (text if said is None else said, calls)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"<tool_call>\n{ROME}\n</tool_call>",
-        f"[TOOL_CALLS][{ROME}]",
-        '[TOOL_CALLS][{"name": "weather", "arguments": {"city": "Rome"}, "id": "abcdefghi"}]',
-        '{"name": "weather", "parameters": {"city": "Rome"}}',
-        '<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}\n{"name": "time", "arguments": {}}</tool_call>',
-        '[TOOL_CALLS]weather[ARGS]{"city": "Rome"}',
-        "<tool_call>\n<function=weather>\n<parameter=city>\nRome\n</parameter>\n</function>\n</tool_call>",
-        "<tool_call>weather\n<arg_key>city</arg_key>\n<arg_value>Rome</arg_value>\n</tool_call>",
-    ],
-)
-def test_the_name_and_the_arguments_come_as_they_are_written(text: str) -> None:
-    place = text.index("Rome")
-    output = ToolOutput(NAMES, SCHEMAS, streams=True)
-    begun, *more = output.feed(text[: place + 2])
-    assert isinstance(begun, CallBegun)
-    assert begun.name == "weather"
-    written = "".join(part.text for part in more if isinstance(part, CallText))
-    assert '"city":' in written
-    assert written.endswith('"Ro')
-    said, calls, _ = streamed([text[: place + 2], text[place + 2 :]])
-    assert (said, calls[0]) == ("", ("weather", {"city": "Rome"}))
-
-
-def test_what_a_stream_began_is_handed_on_as_far_as_it_came() -> None:
-    output = ToolOutput(NAMES, streams=True)
-    cut = '<tool_call>{"name": "weather", "arguments": {"city": "Ro'
-    parts = [*output.feed(cut), *output.flush()]
-    assert [part.text for part in parts if isinstance(part, CallText)] == ['{"city": "Ro']
-    assert output.num_calls == 1
 
 
 @pytest.mark.parametrize(("text", "said", "calls"), CASES)

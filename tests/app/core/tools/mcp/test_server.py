@@ -218,10 +218,6 @@ def text(value: object) -> Json:
         ({"content": [{**text("words"), "annotations": {"priority": 9}, "_meta": None}], "isError": None}, "words"),
         ({"toolResult": {"a": 1}}, '{"a": 1}'),
         ({"answer": 42, "_meta": {"b": 1}}, '{"answer": 42}'),
-        ("words", "words"),
-        (["one", "two"], "one\ntwo"),
-        (42, "42"),
-        (None, "(The tool gave nothing.)"),
         ({"content": None}, "(The tool gave nothing.)"),
     ],
 )
@@ -243,45 +239,22 @@ def raw(template: str, coding: str = "utf-8") -> Answer:
 
 
 RESULT = '"result":{"content":[{"type":"text","text":"Grüße \\ud83d"}]}'
-PRETTY = '{\n  "jsonrpc": "2.0",\n  "id": ID,\n  "result": {\n    "content": [\n      "Grüße"\n    ]\n  }\n}'
 
 
 @pytest.mark.parametrize(
     ("answer", "words", "is_error"),
     [
-        (raw('\ufeff{"jsonrpc":"2.0","id":ID,' + RESULT + "}"), "Grüße �", False),
-        (raw('{"id":ID,' + RESULT + "}"), "Grüße �", False),
-        (raw('{"id":"ID",' + RESULT + "}"), "Grüße �", False),
-        (raw('{"id":ID.0,' + RESULT + "}"), "Grüße �", False),
-        (raw('{"jsonrpc":"1.0","id":ID,' + RESULT + ',"error":null}'), "Grüße �", False),
-        (raw('{"jsonrpc":"2.0","id":ID,' + RESULT + "}", "latin-1"), "Grüße �", False),
-        (raw('{"jsonrpc":"2.0","id":ID,"result":{"content":["a\tb"],"x":NaN}}'), "a\tb", False),
-        (raw(PRETTY), "Grüße", False),
-        (raw("{\nnoise\n" + PRETTY), "Grüße", False),
-        (raw("{\nDebug: on\n" + '{"jsonrpc":"2.0","id":ID,' + RESULT + "}"), "Grüße �", False),
-        (raw('{"jsonrpc":"2.0","id":ID,"error":"it broke"}'), "it says “it broke”", True),
-        (raw('{"jsonrpc":"2.0","id":ID,"error":{"code":"ENOENT","message":"no file"}}'), "“ENOENT: no file”", True),
-        (raw('{"jsonrpc":"2.0","id":ID,"error":{"code":5}}'), 'it says “{"code": 5}”', True),
-        (raw('{"jsonrpc":"2.0","id":ID,"error":[1]}'), "it says “[1]”", True),
-        (
-            raw('{"jsonrpc":"2.0","id":ID,"result":{"content":[{"text": Sunny}]}}'),
-            "it sent something that is not JSON: “{",
-            True,
-        ),
-        (raw('{"jsonrpc":"2.0","id":ID,"result":{\'content\':[]}}'), "it sent something that is not JSON: “{", True),
-        (
-            raw('{"jsonrpc":"2.0","result":{"id":7,"x":"cut off,"id":ID}'),
-            "it sent something that is not JSON: “{",
-            True,
-        ),
-        (
-            raw('Answer: {"id":ID\n{"id":ID,"method":"echo", x}\n{"jsonrpc":"2.0","id":ID,' + RESULT + "}"),
-            "Grüße �",
-            False,
-        ),
+        (raw('{"jsonrpc":"2.0","id":ID,' + RESULT + "}"), "Grüße �", False),
+        (raw('{"jsonrpc":"2.0","id":ID,' + RESULT + "}", "latin-1"), "Gr��e �", False),
+        (raw('noise\n{"id":ID,"method":"echo", x}\n{"jsonrpc":"2.0","id":ID,' + RESULT + "}"), "Grüße �", False),
+        (raw('{"id":ID,' + RESULT + "}"), "invalid answer: “{", True),
+        (raw('{"jsonrpc":"2.0","id":ID,"error":"it broke"}'), "invalid answer: “{", True),
+        (raw('{"jsonrpc":"2.0","id":ID,"error":{"code":5,"message":"no file"}}'), "it says “no file”", True),
+        (raw('{"jsonrpc":"2.0","id":ID,"result":{"content":[{"text": Sunny}]}}'), "invalid answer: “{", True),
+        (raw('{"jsonrpc":"2.0","result":{"id":7,"x":"cut off,"id":ID}'), "invalid answer: “{", True),
     ],
 )
-def test_an_answer_that_is_a_little_off_ends_its_call_at_once(
+def test_an_invalid_answer_ends_its_call_at_once(
     monkeypatch: pytest.MonkeyPatch, answer: Answer, words: str, is_error: bool
 ) -> None:
     _, (given,), _, _ = run(monkeypatch, {"tools/call": answer}, "a")
