@@ -17,7 +17,7 @@ import sys
 import time
 import tomllib
 import venv
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -208,13 +208,8 @@ def check_imports(folder: Path) -> None:
             raise SetupError(f"{module} is installed but does not load: {reason[0]}")
 
 
-def install(
-    folder: Path, needs: Iterable[str], environ: Mapping[str, str], meanwhile: Callable[[], None] = lambda: None
-) -> bool:
-    """Install ``needs`` in the environment. False if it was up to date.
-
-    ``meanwhile`` is called before the compilation, to start work that runs at the same time.
-    """
+def install(folder: Path, needs: Iterable[str], environ: Mapping[str, str]) -> bool:
+    """Install ``needs`` in the environment. False if it was up to date."""
     pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     old = read_record(folder)
     new = wanted_record(needs, pyproject, old, environ)
@@ -225,7 +220,6 @@ def install(
     (folder / LOG_NAME).write_text("", encoding="utf-8")
     (folder / RECORD_NAME).unlink(missing_ok=True)
     env = build_environment(environ, with_kernels(new.cmake_args, new.kernels))
-    meanwhile()
     say(f"Installing the libraries{' for ' + ', '.join(new.extras) if new.extras else ''}.")
     if must_build_llama(old, new):
         if new.kernels:
@@ -258,10 +252,11 @@ def main() -> int:
     started = time.monotonic()
     try:
         folder = ROOT / options.venv
-        with one_at_a_time(), FirstModel(folder, os.environ) as first:
+        first = FirstModel(folder, os.environ)
+        with one_at_a_time():
             if "run" in options.needs:
-                first.decide(is_complete=read_record(folder) is not None)
-            if install(folder, options.needs, os.environ, first.begin):
+                first.decide()
+            if install(folder, options.needs, os.environ):
                 say(f"The set-up is ready after {time.monotonic() - started:.0f} s.")
             first.finish()
     except SetupError as error:

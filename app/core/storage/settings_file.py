@@ -17,6 +17,8 @@ from app.core.storage.toml_file import SCHEMA, TomlFile
 from engine.records import Problem
 from engine.sentences import i18n, joined
 
+_OLD_TABLE_NAMES = {"Appearance": "look"}
+
 
 @dataclass(frozen=True, slots=True)
 class LoadedSettings:
