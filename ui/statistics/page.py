@@ -15,7 +15,7 @@ from ui.statistics.words import PASS_STEPS, SOURCES, statistic_help, statistic_n
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, grid, hbox, reserve_scroll_bar, vbox
+from ui.widgets.building import grid, hbox, reserve_scroll_bar, vbox
 from ui.widgets.metrics import INSET_PX, LargeMetric, LegendRow, LineMetric, MetricWidget
 
 _FAR_ROWS = 1000  # more than the number of statistics on a page
@@ -73,25 +73,7 @@ class StatsPage(QScrollArea):
     @property
     def figures(self) -> list[MetricWidget]:
         """All visible statistics, from top to bottom."""
-        return [each for each in self._from_top() if isinstance(each, MetricWidget)]
-
-    @property
-    def text(self) -> str:
-        """The statistics under their headings, one per line."""
-        lines = [self.accessibleName()]
-        for widget in self._from_top():
-            if isinstance(widget, LegendRow):
-                lines.append(f"{widget.name}: {widget.value}")
-            elif isinstance(widget, MetricWidget):
-                lines.append(widget.words)
-            elif isinstance(widget, QLabel) and widget.property("kind") == "section":
-                lines += ["", widget.text()]
-            elif isinstance(widget, ElidedLabel) or (isinstance(widget, QLabel) and widget.wordWrap()):
-                lines.append(widget.text())
-        return "\n".join(lines) + "\n"
-
-    def _from_top(self) -> list[QWidget]:
-        found = [each for each in self.content.findChildren(QWidget) if each.isVisibleTo(self.content)]
+        found = [each for each in self.content.findChildren(MetricWidget) if each.isVisibleTo(self.content)]
         places = [(each.mapTo(self.content, QPoint(0, 0)), each) for each in found]
         return [each for _, each in sorted(places, key=lambda pair: (pair[0].y(), pair[0].x()))]
 

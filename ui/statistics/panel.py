@@ -1,4 +1,4 @@
-"""The statistics pane: this answer, this chat, all time; copy, export and reset."""
+"""The statistics pane: this answer, this chat, all time; export and reset."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QStackedWidget, QToolButton, QWidget
 
 from app.core.domain.engine_view import EngineView
@@ -204,8 +203,6 @@ class TotalsPage(StatsPage):
                 self._pairs.addWidget(recent)
         for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             made.show()
-        self.column.activate()
-        self._pairs.activate()  # lay out now, so that text that is copied next is in the right order
 
 
 class StatsPanel(QFrame):
@@ -235,7 +232,6 @@ class StatsPanel(QFrame):
 
     def _arrange(self) -> None:
         top = hbox(self.switch, margins=(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4))
-        self.copy_button = IconButton(self._theme, "copy", tr("Copy the statistics as text"), self.copy)
         self.export_button = IconButton(self._theme, "download", tr("Export statistics"))
         self.reset_button = button(translate("StatsDialogs", "Reset…"), self._ask_reset, kind="side")
         menu = Menu(self.export_button)
@@ -249,7 +245,6 @@ class StatsPanel(QFrame):
         foot = hbox(
             self.reset_button,
             Stretch(),
-            (self.copy_button, 0, middle),
             (self.export_button, 0, middle),
             margins=(10 + INSET_PX - 4, 4, 10 + INSET_PX - 4, 8),
             spacing=4,
@@ -333,10 +328,6 @@ class StatsPanel(QFrame):
 
     def set_engine(self, view: EngineView) -> None:
         self.now.set_engine(view)
-
-    def copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.pages[self.page].text)
-        self.copy_button.confirm(tr("Copied"))
 
     def _ask_reset(self) -> None:
         question = ConfirmDialog(

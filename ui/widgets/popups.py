@@ -6,14 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt, Signal
 from PySide6.QtGui import (
-    QBitmap,
-    QGuiApplication,
     QIcon,
     QKeyEvent,
     QPainter,
     QPaintEvent,
     QRegion,
-    QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import (
@@ -42,27 +39,13 @@ ROUND_WINDOW_FLAGS = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropSha
 
 
 def make_round(popup: QWidget) -> None:
-    """Make a popup's corners transparent; call before showing, and `cut_corners` on resize.
+    """Make a popup's corners transparent; call before showing.
 
     Args:
         popup: a window; the stylesheet gives it a round border.
     """
     popup.setWindowFlags(popup.windowFlags() | ROUND_WINDOW_FLAGS)
     popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
-
-
-def cut_corners(popup: QWidget) -> None:
-    """Mask the pixels outside the round border: X11 without a compositor would paint them black."""
-    if QGuiApplication.platformName() != "xcb":
-        return
-    mask = QBitmap(popup.size())
-    mask.fill(Qt.GlobalColor.color0)
-    painter = QPainter(mask)
-    painter.setPen(Qt.GlobalColor.color1)
-    painter.setBrush(Qt.GlobalColor.color1)
-    painter.drawRoundedRect(QRectF(popup.rect()).adjusted(0, 0, -1, -1), RADIUS_PX - 1, RADIUS_PX - 1)
-    painter.end()
-    popup.setMask(mask)
 
 
 class RoundBackground(QObject):
@@ -84,7 +67,6 @@ class RoundBackground(QObject):
             painter.end()
         elif isinstance(watched, QWidget) and event.type() == QEvent.Type.Resize:
             watched.setMask(QRegion(watched.rect()))  # without a mask Qt would draw a square background over this one
-            cut_corners(watched)
         return super().eventFilter(watched, event)
 
 
@@ -100,10 +82,6 @@ class Menu(QMenu):
             below.setIcon(icon)
         self.addMenu(below)
         return below
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        cut_corners(self)
 
 
 class Popup(QFrame):
@@ -137,10 +115,6 @@ class Popup(QFrame):
         self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
         painter.end()
         super().paintEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        cut_corners(self)
 
 
 class ChoicePopup(Popup):

@@ -100,7 +100,7 @@ class ToolOutput:
         self._block: _Block | None = None
         self._begun = False  # True if text was returned
         self._leading_blanks = ""  # blanks or the recipient: returned as text if no call follows
-        self._blanks: str | None = None  # blanks after a call, before any text
+        self._is_after_call = False  # blanks between a call and the next text are left out
         self.num_calls = 0
 
     def feed(self, text: str) -> list[OutputPart]:
@@ -119,29 +119,18 @@ class ToolOutput:
             if not isinstance(one, str):
                 if self._leading_blanks and not _HEADER.fullmatch(self._leading_blanks):
                     kept.append(self._leading_blanks)
-                self._leading_blanks, self._blanks, self._begun = "", "", True
+                self._leading_blanks, self._is_after_call, self._begun = "", True, True
                 kept.append(one)
                 continue
-            said = one if self._blanks is None else self._after_call(one)
+            said = one.lstrip() if self._is_after_call else one
             if not self._begun:
                 said, self._leading_blanks = self._leading_blanks + said, ""
                 if _HEADER_SO_FAR.fullmatch(said):
                     said, self._leading_blanks = "", said
             if said:
-                self._begun = True
+                self._begun, self._is_after_call = True, False
                 kept.append(said)
         return kept
-
-    def _after_call(self, text: str) -> str:
-        """Text after a call without the line ends between them; the first line keeps its indent."""
-        said = (self._blanks or "") + text
-        words = said.lstrip()
-        if not words:
-            self._blanks = said
-            return ""
-        self._blanks = None
-        blanks = said[: len(said) - len(words)]
-        return (blanks.rpartition("\n")[2] if "\n" in blanks else "") + words
 
     def _advance(self, *, is_end: bool) -> Iterator[OutputPart]:
         while self._buffer:

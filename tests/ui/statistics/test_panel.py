@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -464,28 +463,6 @@ def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel,
     qtbot.keyClick(last, Qt.Key.Key_Home)
     qtbot.keyClick(first, Qt.Key.Key_Up)
     assert first.hasFocus()
-
-
-def test_what_is_seen_is_copied_as_text(shown: StatsPanel, qtbot: QtBot) -> None:
-    shown.now.set_details(True)
-    qtbot.mouseClick(shown.copy_button, Qt.MouseButton.LeftButton)
-    text = QGuiApplication.clipboard().text()
-    lines = text.splitlines()
-    assert lines[0] == "Statistics of this answer"
-    for line in (
-        "This answer: 41.2 tok/s",
-        "Accepted: 68% of 210",
-        "Between tokens, p95: 61.4 ms",
-        "Recovered (after a rejection): 200",
-    ):
-        assert line in lines
-    assert lines.index("Speed") < lines.index("This answer: 41.2 tok/s") < lines.index("Acceptance")
-    assert any(line.startswith("Acceptance by position: position 1: 91%") for line in lines)
-    shown.show_page(ALL)
-    shown.show_all(ROWS, TOGETHER)
-    qtbot.keyClick(shown.copy_button, Qt.Key.Key_Space)
-    text = QGuiApplication.clipboard().text()
-    assert "big-Q4_K_M\nwith small\nAuto: 41.2 tok/s" in text
 
 
 @pytest.mark.parametrize(("line", "scope"), list(enumerate(("answer", "chat", "everything", "totals"))))

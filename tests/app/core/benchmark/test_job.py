@@ -142,7 +142,7 @@ def test_the_result_is_kept_with_the_sums_of_all_rounds(session: Session, store:
     )
     report = json.loads(result.report)
     assert report["question"] == SETUP.question
-    assert report["verdicts"][0]["ratio"]["value"] == pytest.approx(verdict.ratio)
+    assert report["verdicts"][0]["ratio"] == pytest.approx(verdict.ratio)
     assert result.markdown.startswith("# Race\n")
 
 

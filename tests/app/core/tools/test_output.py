@@ -117,7 +117,7 @@ CASES: list[tuple[str, str | None, list[tuple[str, object]]]] = [
     ('<tool_call>{"name": "fly", "arguments": {"a": "<function=time></function>"}}</tool_call>', None, []),
     ('<tool_call>{"name": "time", "arguments": {"a": "\\ud83d"}}</tool_call>', "", [("time", {"a": "\ufffd"})]),
     ('{"name": "time", "arguments": {"a": "\\ud83d\\ude00\\\\"}}', "", [("time", {"a": "😀\\"})]),
-    (f"<tool_call>{TIME}</tool_call>\n\n    indented", "    indented", [("time", {})]),
+    (f"<tool_call>{TIME}</tool_call>\n\n    indented", "indented", [("time", {})]),
     (f"\n\n<tool_call>{TIME}</tool_call>", "", [("time", {})]),
     ("\n\n<tool_call>", "\n\n<tool_call>", []),
     (
