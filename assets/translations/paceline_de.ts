@@ -656,34 +656,6 @@
         <translation>Hilfe</translation>
     </message>
     <message>
-        <source>Edit</source>
-        <translation>Bearbeiten</translation>
-    </message>
-    <message>
-        <source>Undo</source>
-        <translation>Rückgängig</translation>
-    </message>
-    <message>
-        <source>Redo</source>
-        <translation>Wiederholen</translation>
-    </message>
-    <message>
-        <source>Cut</source>
-        <translation>Ausschneiden</translation>
-    </message>
-    <message>
-        <source>Copy</source>
-        <translation>Kopieren</translation>
-    </message>
-    <message>
-        <source>Paste</source>
-        <translation>Einfügen</translation>
-    </message>
-    <message>
-        <source>Select all</source>
-        <translation>Alles auswählen</translation>
-    </message>
-    <message>
         <source>Edit the last question</source>
         <translation>Letzte Frage bearbeiten</translation>
     </message>
@@ -2690,20 +2662,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>LengthBars</name>
-    <message numerus="yes">
-        <source>{kept} accepted: {number} passes</source>
-        <translation>
-            <numerusform>{kept} akzeptiert: {number} Durchlauf</numerusform>
-            <numerusform>{kept} akzeptiert: {number} Durchläufe</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Nothing proposed yet</source>
-        <translation>Noch nichts vorgeschlagen</translation>
-    </message>
-</context>
-<context>
     <name>LibraryController</name>
     <message>
         <source>New folder</source>
@@ -3570,53 +3528,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>auto</source>
         <translation>Auto</translation>
-    </message>
-</context>
-<context>
-    <name>NothingDrafted</name>
-    <message>
-        <source>The mode “Auto” drafts only when that pays off.</source>
-        <translation>Der Modus „Auto“ entwirft nur, wenn es sich lohnt.</translation>
-    </message>
-    <message>
-        <source>the draft length is 0</source>
-        <translation>die Entwurfslänge ist 0</translation>
-    </message>
-    <message>
-        <source>Set the draft length to “Auto” to have tokens drafted.</source>
-        <translation>Stellen Sie die Entwurfslänge auf „Auto“, damit Token entworfen werden.</translation>
-    </message>
-    <message>
-        <source>the draft was not used</source>
-        <translation>das Entwurfsmodell wurde nicht benutzt</translation>
-    </message>
-    <message>
-        <source>The loaded draft model was not used: it would slow this model down on this computer. Too little text repeated to draft from it instead. A smaller draft of the same family may help.</source>
-        <translation>Das geladene Entwurfsmodell wurde nicht benutzt: Es würde dieses Modell auf diesem Rechner bremsen. Es wiederholte sich zu wenig Text, um stattdessen daraus zu entwerfen. Ein kleineres Entwurfsmodell derselben Familie kann helfen.</translation>
-    </message>
-    <message>
-        <source>drafts from the text were rejected too often</source>
-        <translation>Entwürfe aus dem Text wurden zu oft abgelehnt</translation>
-    </message>
-    <message>
-        <source>Earlier text predicted too few tokens. A lower temperature, or a small draft model, may help.</source>
-        <translation>Früherer Text sagte zu wenige Token voraus. Eine niedrigere Temperatur oder ein kleines Entwurfsmodell kann helfen.</translation>
-    </message>
-    <message>
-        <source>the answer was short</source>
-        <translation>die Antwort war kurz</translation>
-    </message>
-    <message>
-        <source>Drafting begins after a few tokens and pays off in longer answers.</source>
-        <translation>Entwürfe beginnen nach einigen Token und lohnen sich bei längeren Antworten.</translation>
-    </message>
-    <message>
-        <source>no text repeated</source>
-        <translation>kein Text wiederholte sich</translation>
-    </message>
-    <message>
-        <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
-        <translation>Entwürfe kamen nur aus der Unterhaltung, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell finden“ unter Modelle.</translation>
     </message>
 </context>
 <context>
@@ -5855,14 +5766,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Sie nennt mehr als {most} Server.</translation>
     </message>
     <message>
-        <source>line {line}</source>
-        <translation>Zeile {line}</translation>
-    </message>
-    <message>
-        <source>its nesting</source>
-        <translation>ihre Verschachtelung</translation>
-    </message>
-    <message>
         <source>it sends compressed answers, though none were asked for</source>
         <translation>er sendet komprimierte Antworten, obwohl keine verlangt wurden</translation>
     </message>
@@ -6391,10 +6294,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{path} ist kein UTF-8-Text.</translation>
     </message>
     <message>
-        <source>It is not JSON: see {where}.</source>
-        <translation>Sie ist kein JSON: siehe {where}.</translation>
-    </message>
-    <message>
         <source>The entry is not an object.</source>
         <translation>Der Eintrag ist kein Objekt.</translation>
     </message>
@@ -6437,10 +6336,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>it asks you to sign in: choose “Sign in” beside it on the Tools page of the settings, or put a token into “headers” of its entry as Authorization</source>
         <translation>er verlangt eine Anmeldung: Wählen Sie auf der Seite „Werkzeuge“ der Einstellungen daneben „Anmelden“, oder tragen Sie ein Token unter „headers“ seines Eintrags als Authorization ein</translation>
-    </message>
-    <message>
-        <source>it sent something that is not JSON: “{words}”</source>
-        <translation>er hat etwas geschickt, das kein JSON ist: „{words}“</translation>
     </message>
     <message>
         <source>At {place}, the target&apos;s chat template writes the control token {token}. The draft&apos;s template leaves out these messages.</source>
@@ -6965,10 +6860,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The same question may get another answer: that depends on the remote server.</source>
         <translation>Dieselbe Frage kann eine andere Antwort bekommen: Das hängt vom Remote-Server ab.</translation>
-    </message>
-    <message>
-        <source>The entry contains a NUL character.</source>
-        <translation>Der Eintrag enthält ein NUL-Zeichen.</translation>
     </message>
     <message>
         <source>The address contains a user name or password. Put it into “headers”.</source>
@@ -7757,6 +7648,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The head&apos;s file does not give the attention windows of its layers.</source>
         <translation>Die Datei des Kopfes nennt die Attention-Fenster seiner Schichten nicht.</translation>
+    </message>
+    <message>
+        <source>It is not JSON: see line {line}.</source>
+        <translation>Sie ist kein JSON: siehe Zeile {line}.</translation>
+    </message>
+    <message>
+        <source>it sent an invalid answer: “{words}”</source>
+        <translation>er hat eine ungültige Antwort gesendet: „{words}“</translation>
     </message>
     <message>
         <source>The head drafts blocks of {size} tokens, which is not a valid size.</source>
@@ -10822,10 +10721,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Token pro Durchlauf zwischen zwei Aktualisierungen, im Verlauf dieser Antwort.</translation>
     </message>
     <message>
-        <source>How many passes accepted exactly this many of the drafted tokens.</source>
-        <translation>Wie viele Durchläufe genau so viele der entworfenen Token akzeptierten.</translation>
-    </message>
-    <message>
         <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
         <translation>Anteil der entworfenen Token, die das Zielmodell akzeptierte, und wie viele entworfen wurden.</translation>
     </message>
@@ -11010,10 +10905,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es wurde noch nichts gezählt. Die Summen bleiben, auch wenn Chats gelöscht werden.</translation>
     </message>
     <message>
-        <source>Copy the statistics as text</source>
-        <translation>Statistik als Text kopieren</translation>
-    </message>
-    <message>
         <source>Export statistics</source>
         <translation>Statistik exportieren</translation>
     </message>
@@ -11024,10 +10915,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{times} the speed without drafting</source>
         <translation>{times} so schnell wie ohne Entwürfe</translation>
-    </message>
-    <message>
-        <source>Copied</source>
-        <translation>Kopiert</translation>
     </message>
     <message>
         <source>no answer yet</source>
@@ -11048,10 +10935,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Accepted</source>
         <translation>Akzeptiert</translation>
-    </message>
-    <message>
-        <source>Passes by accepted tokens</source>
-        <translation>Akzeptiert pro Durchlauf</translation>
     </message>
     <message>
         <source>Why it drafts this way</source>

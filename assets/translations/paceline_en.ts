@@ -259,16 +259,6 @@
     </message>
 </context>
 <context>
-    <name>LengthBars</name>
-    <message numerus="yes">
-        <source>{kept} accepted: {number} passes</source>
-        <translation>
-            <numerusform>{kept} accepted: {number} pass</numerusform>
-            <numerusform>{kept} accepted: {number} passes</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>LibraryPage</name>
     <message numerus="yes">
         <source>%n models · {total} in the models folder</source>

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from engine.records import RunStats
-from ui.statistics.plots import BarSegment, DepthBars, LengthBars, StackedBar
+from ui.statistics.plots import BarSegment, DepthBars, StackedBar
 from ui.statistics.words import PASS_STEPS, SOURCES, statistic_help, statistic_name, step_seconds
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
@@ -140,11 +140,6 @@ class AcceptanceWidgets:
     def __init__(self, theme: Theme) -> None:
         self.rate = line_metric(theme, "accepted")
         self.by_depth = DepthBars(theme, statistic_name("depth"), statistic_help("depth"))
-        self.lengths = LengthBars(theme, statistic_name("lengths"), statistic_help("lengths"))
-
-    def show_plots(self, stats: RunStats, *, settled: bool = True) -> None:
-        self.by_depth.show_acceptance(stats, settled=settled)
-        self.lengths.set_counts(stats.accepted_lengths)
 
 
 class TimeSplitWidgets:

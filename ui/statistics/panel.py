@@ -136,7 +136,6 @@ class TotalsPage(StatsPage):
         self.column.addWidget(self.by_pair)
         self.acceptance = AcceptanceWidgets(theme)
         self.add_section(tr("Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
-        self.add_section(statistic_name("lengths"), [self.acceptance.lengths])
         self.split = TimeSplitWidgets(theme)
         self.add_section(statistic_name("split"), self.split.widgets)
         self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
@@ -157,7 +156,7 @@ class TotalsPage(StatsPage):
         for key, figure_line in self.lines.items():
             figure_line.set_value(texts[key])
         self.acceptance.rate.set_value(texts["accepted"])
-        self.acceptance.show_plots(sums.stats)
+        self.acceptance.by_depth.show_acceptance(sums.stats)
         self.split.show(sums.stats)
         self.origin.set_parts(source_parts(sums.stats))
         keys = [(row.target, row.draft, row.mode) for row in self.rows]

@@ -185,50 +185,6 @@ class DepthBars(_Plot):
             painter.drawText(QPointF(0, y), depths)
 
 
-class LengthBars(_Plot):
-    """Passes by number of accepted tokens: one column each, scaled to the highest."""
-
-    MAX_COLUMNS = 17  # higher numbers are counted in the last column
-
-    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
-        super().__init__(theme, name, help_text, 58)
-        self.counts: tuple[int, ...] = ()
-        self.show_changes()
-
-    def set_counts(self, counts: Sequence[int]) -> None:
-        """``counts[i]``: passes that accepted exactly i tokens."""
-        columns = self.MAX_COLUMNS
-        shown = tuple(counts) if len(counts) <= columns else (*counts[: columns - 1], sum(counts[columns - 1 :]))
-        if shown != self.counts:
-            self.counts = shown
-            self.show_changes()
-
-    def describe(self) -> str:
-        words = (
-            translate("LengthBars", "{kept} accepted: {number} passes", None, number).format(kept=i, number=number)
-            for i, number in enumerate(self.counts)
-            if number
-        )
-        return ", ".join(words) or translate("LengthBars", "Nothing proposed yet")
-
-    def draw(self, painter: QPainter) -> None:
-        """Draw the columns; of many, every fourth one is labelled."""
-        paint_cache, width = self.theme.paint_cache, self.width()
-        metrics, columns, top = paint_cache.metrics(-1), max(len(self.counts), 8), max(self.counts, default=0)
-        base, step = self.height() - metrics.height() - 2, width / columns
-        self.draw_base(painter, base)
-        heights = [(i, max((base - 2) * count / top, 2.0)) for i, count in enumerate(self.counts) if count]
-        bars = [QRectF(i * step + 1, base - height, step - 2, height) for i, height in heights]
-        self.draw_bars(painter, bars, self.theme.tokens.accent)
-        painter.setFont(paint_cache.font(-1))
-        painter.setPen(paint_cache.color(self.theme.tokens.text_muted))
-        for i in range(0, columns, 1 if columns <= 9 else 4):
-            label = f"{i}+" if i == self.MAX_COLUMNS - 1 else str(i)
-            wide = metrics.horizontalAdvance(label)
-            left = min((i + 0.5) * step - wide / 2, width - wide)  # the last label is wider than its column
-            painter.drawText(QPointF(max(left, 0.0), base + 2 + metrics.ascent()), label)
-
-
 @dataclass(frozen=True, slots=True)
 class BarSegment:
     name: str

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenuBar, QWidget
+from PySide6.QtWidgets import QMainWindow, QMenuBar, QWidget
 
 from ui.text.language import Translator
 from ui.widgets.popups import Menu
@@ -19,17 +18,6 @@ CHAT, CHATS, WINDOW = tr.mark("This chat"), tr.mark("Chats"), tr.mark("Window")
 
 MENUS = {CHAT: tr.mark("Chat"), CHATS: CHATS, WINDOW: WINDOW}
 HELP = tr.mark("Help")
-EDIT = tr.mark("Edit")
-# Slots of Qt's text widgets, by name.
-EDITS = (
-    ("undo", tr.mark("Undo"), QKeySequence.StandardKey.Undo),
-    ("redo", tr.mark("Redo"), QKeySequence.StandardKey.Redo),
-    ("", "", QKeySequence.StandardKey.UnknownKey),
-    ("cut", tr.mark("Cut"), QKeySequence.StandardKey.Cut),
-    ("copy", tr.mark("Copy"), QKeySequence.StandardKey.Copy),
-    ("paste", tr.mark("Paste"), QKeySequence.StandardKey.Paste),
-    ("selectAll", tr.mark("Select all"), QKeySequence.StandardKey.SelectAll),
-)
 LONG_ROW = 3
 
 
@@ -111,15 +99,6 @@ class Commands(QObject):
         self.bar = bar = QMenuBar(self._window)
         for group, title in MENUS.items():
             self._add_menu(bar, title).addActions(self._actions.get(group, []))
-            if group == CHAT:
-                menu = self._add_menu(bar, EDIT)
-                for slot, words, key in EDITS:
-                    if not slot:
-                        menu.addSeparator()
-                        continue
-                    # The keys are only shown: text widgets handle them, and a shortcut would take them away.
-                    action = menu.addAction(f"{tr(words)}\t{_keys_text((QKeySequence(key),))}")
-                    action.triggered.connect(partial(_edit_slot, slot))
         self._add_menu(bar, HELP).addActions(list(self.help_actions))
         self._window.setMenuBar(bar)
 
@@ -134,13 +113,6 @@ class Commands(QObject):
         groups = list(dict.fromkeys(group for group, _, _ in self._rows))
         ordered = sorted(self._rows, key=lambda row: groups.index(row[0]))
         return [CommandRow(tr(group), tr(words), _keys_text(keys)) for group, words, keys in ordered]
-
-
-def _edit_slot(slot: str) -> None:
-    """Call a slot of the focused text widget, if it has the slot."""
-    do = getattr(QApplication.focusWidget(), slot, None)
-    if callable(do):
-        do()
 
 
 def native_keys(keys: str) -> str:

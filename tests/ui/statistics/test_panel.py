@@ -10,19 +10,16 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.context import ContextParts
-from app.core.domain.engine_view import MIN_DRAFTED_PARAMETERS, EngineState, EngineView
+from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
-from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
+from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed
 from app.core.domain.sums import PairSums, Sums
 from engine.records import MemoryUse, Mode, RunStats, Source
-from engine.sentences import i18n
 from tests.ui.conftest import NO_DRAFT, READY, STATS, model
 from ui.statistics.panel import ALL, CHAT, NOW, RecentSpeed, StatsPanel, TotalsPage
 from ui.statistics.plots import DEPTHS
 from ui.text.formatting import UNKNOWN
-from ui.text.model_titles import note_title
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel
 from ui.widgets.metrics import MetricWidget
 from ui.window.main_window import MainWindow
 
@@ -95,39 +92,12 @@ def test_only_sources_that_are_offered_or_gave_tokens_have_a_row(panel: StatsPan
     assert panel.now.origin.description == "Head 80%, Target 20%"
 
 
-def test_where_tokens_came_from_is_a_dash_where_an_engine_does_not_tell(panel: StatsPanel) -> None:
-    panel.show_stats(replace(STATS, provenance={}))
-    assert {row.value for row in panel.now.sources.values()} == {UNKNOWN}
-    assert panel.now.acceptance.rate.value == "68% of 210"
-
-
-def test_gain_and_lengths(panel: StatsPanel) -> None:
+def test_gain(panel: StatsPanel) -> None:
     panel.show_stats(replace(STATS, plain_ms=39.3))
     speed = panel.now.speed
     assert speed.headline.value == "1.62\N{MULTIPLICATION SIGN} faster"
     assert (speed.now.value, speed.plain.value) == ("41.2 tok/s", "25.4 tok/s")
     assert (speed.now.share, speed.plain.share) == (1.0, pytest.approx(1 / 1.62, rel=0.01))
-    lengths = panel.now.acceptance.lengths
-    assert lengths.counts == (12, 93, 25)
-    assert lengths.description == "0 accepted: 12 passes, 1 accepted: 93 passes, 2 accepted: 25 passes"
-    lengths.set_counts([1] * 33)
-    assert len(lengths.counts) == lengths.MAX_COLUMNS
-    assert sum(lengths.counts) == 33
-
-
-def test_plain_decoding_is_not_compared_with_itself(panel: StatsPanel) -> None:
-    plain = replace(STATS, mode=Mode.OFF, plain_ms=30.0, proposed=0, accepted=0)
-    panel.end(plain)
-    speed = panel.now.speed
-    assert (speed.headline.value, speed.plain.value) == ("41.2 tok/s", "41.2 tok/s")
-    assert not any(bar.isHidden() for bar in speed.figures)  # every answer has the same rows
-    assert speed.basis.text() == "Nothing was drafted in this answer."
-
-
-def test_the_split_adds_up(panel: StatsPanel) -> None:
-    panel.show_stats(STATS)
-    assert [line.value for line in panel.now.split.lines.values()] == ["18%", "79%", "1%", "2%"]
-    assert "Verify 79%" in panel.now.split.bar.accessibleDescription()
 
 
 def test_memory_is_as_reported(panel: StatsPanel) -> None:
@@ -188,28 +158,10 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
     shown.end(plain)
     assert not page.acceptance.rate.isVisible()
     assert not page.acceptance.by_depth.isVisible()
-    assert not page.acceptance.lengths.isVisible()
     assert page.not_drafted.text().startswith("No tokens were proposed")
     assert page.not_drafted.text().endswith("Drafting is off.")
     shown.end(STATS)
-    assert page.acceptance.lengths.isVisible()
     assert not page.not_drafted.isVisible()
-
-
-def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: StatsPanel, qtbot: QtBot) -> None:
-    page, plain = shown.now, RunStats(tokens=5, passes=5, decode_s=1.0)
-    assert NO_DRAFT.target is not None
-    shown.set_engine(NO_DRAFT)
-    shown.end(plain)
-    assert not page.find_draft_button.isVisible(), "none pays for so small a model"
-    shown.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=MIN_DRAFTED_PARAMETERS)))
-    shown.end(STATS)
-    assert not page.find_draft_button.isVisible()
-    shown.end(plain)
-    with qtbot.waitSignal(page.find_draft):
-        qtbot.mouseClick(page.find_draft_button, Qt.MouseButton.LeftButton)
-    shown.set_engine(READY)
-    assert not page.find_draft_button.isVisible()
 
 
 @pytest.mark.parametrize(
@@ -239,7 +191,7 @@ def test_the_headline_says_in_words_what_drafting_gained(
 
 def test_details_are_folded_until_they_are_wanted(shown: StatsPanel, qtbot: QtBot) -> None:
     page = shown.now
-    hidden = [*page.rows.values(), page.acceptance.lengths, page.split.bar]
+    hidden = [*page.rows.values(), page.split.bar]
     assert not any(each.isVisible() for each in hidden)
     assert page.details.accessibleName() == "Details, folded"
     page.details.setFocus()
@@ -252,15 +204,6 @@ def test_details_are_folded_until_they_are_wanted(shown: StatsPanel, qtbot: QtBo
     assert page.split.bar.isVisible()
     qtbot.mouseClick(page.details, Qt.MouseButton.LeftButton)
     assert not any(each.isVisible() for each in hidden)
-
-
-def test_the_sparkline_shows_what_each_update_gained(panel: StatsPanel) -> None:
-    panel.begin()
-    panel.show_stats(replace(STATS, tokens=10, passes=5))
-    panel.end(replace(STATS, tokens=40, passes=15))
-    assert panel.now.spark.values == (2.0, 3.0)
-    panel.begin()
-    assert panel.now.spark.values == ()
 
 
 @pytest.mark.parametrize("key", [NOW, CHAT, ALL])
@@ -303,17 +246,6 @@ def test_the_lines_of_acceptance_are_parts_of_the_sum_above_them(panel: StatsPan
     assert sum(s * w for s, w in zip(shares, weights, strict=True) if s) / 32 == stats.acceptance_rate
 
 
-def test_pairs_are_called_by_their_titles_and_hovered_by_their_files(panel: StatsPanel) -> None:
-    note_title("qwen2.5-1.5b-q4_k_m", "Qwen2.5 1.5B")
-    row = PairSums("qwen2.5-1.5b-q4_k_m", "unknown-0.5b", "auto", ROWS[0].sums)
-    panel.show_all((row,), row.sums)
-    labels = panel.all.by_pair.findChildren(ElidedLabel)
-    assert [(each.text(), each.toolTip()) for each in labels] == [
-        ("Qwen2.5 1.5B", "qwen2.5-1.5b-q4_k_m"),
-        ("with unknown-0.5b", "unknown-0.5b"),
-    ]
-
-
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
     assert panel.now.why.text() == "-"
     panel.show_stats(
@@ -323,35 +255,6 @@ def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPa
     )
     assert panel.now.why.text() == "Draft paused: 31% of its first tokens are accepted."
     assert "Auto: drafts when it saves time here." in panel.now.why.toolTip()
-
-
-def test_the_token_of_a_decision_is_told_on_hover_only(panel: StatsPanel) -> None:
-    decision = i18n("token {place}: {reason}", place=1, reason=i18n("using repeated text (n-gram)"))
-    for kept in (decision, str(decision)):
-        panel.show_stats(RunStats(decisions=(kept,)))
-        assert panel.now.why.text() == "-", "it says nothing of the whole answer"
-        assert "Token 1 · using repeated text (n-gram)." in panel.now.why.accessibleDescription()
-
-
-def test_a_depth_more_pushes_the_rest_down_at_once(panel: StatsPanel) -> None:
-    panel.now.set_details(True)
-    panel.show()
-    panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 7, accepted_by_depth=(1,) * 7))
-    bars = panel.now.acceptance.by_depth
-    assert panel.now.rows["tokens"].y() >= bars.y() + bars.height()
-
-
-def test_the_next_answer_does_not_make_the_pane_jump(panel: StatsPanel, qtbot: QtBot) -> None:
-    panel.begin()
-    flat = panel.now.acceptance.by_depth.height()
-    panel.show_stats(RunStats(tokens=2, passes=1, proposed_by_depth=(1,) * 5, accepted_by_depth=(1,) * 5))
-    qtbot.waitUntil(lambda: panel.now.acceptance.by_depth.height() > flat, timeout=30_000)
-    tall = panel.now.acceptance.by_depth.height()
-    panel.end(None)
-    panel.begin()
-    assert panel.now.acceptance.by_depth.height() == tall
-    panel.end(RunStats(tokens=2, passes=1, proposed_by_depth=(1,), accepted_by_depth=(1,)))
-    assert panel.now.acceptance.by_depth.height() < tall
 
 
 class _Layouts(QObject):
@@ -499,19 +402,6 @@ def test_the_slowest_tokens_of_a_chat_and_of_each_pair_are_reported(panel: Stats
     assert panel.all.times_lines == {}
 
 
-def test_what_is_not_looked_at_is_filled_when_it_is_shown(shown: StatsPanel, qtbot: QtBot) -> None:
-    shown.begin()
-    shown.show_page(CHAT)
-    shown.show_stats(STATS)
-    assert not shown.now.is_filled
-    assert shown.now.speed.now.value == "-"
-    shown.show_page(NOW)
-    assert shown.now.speed.now.value == "41.2 tok/s"
-    shown.show_page(CHAT)
-    shown.end(replace(STATS, tokens=7))
-    assert shown.now.rows["tokens"].value == "7"
-
-
 def test_an_answer_that_did_not_begin_has_no_panel_of_hyphens(panel: StatsPanel) -> None:
     page = panel.now
     panel.begin()
@@ -559,22 +449,6 @@ def test_each_answer_is_a_point(theme: Theme, qtbot: QtBot) -> None:
     assert "35%" in shown.acceptance.description
     assert shown.hint.isHidden()
     assert "over the last 3 answers" in shown.measured.text()
-
-
-def test_a_pair_that_loses_has_a_hint(theme: Theme, qtbot: QtBot) -> None:
-    shown = RecentSpeed(theme, "T with D")
-    qtbot.addWidget(shown)
-    shown.show_speed(PairSpeed("T", "D", answers(*[0.9] * 6)))
-    assert not shown.hint.isHidden()
-    assert "smaller draft" in shown.hint.text()
-
-
-def test_one_answer_makes_no_line_but_a_race_is_reported(theme: Theme, qtbot: QtBot) -> None:
-    shown = RecentSpeed(theme, "T with D")
-    qtbot.addWidget(shown)
-    shown.show_speed(PairSpeed("T", "D", answers(1.2), (RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4),)))
-    assert all(plot.isHidden() for plot in shown.plots)
-    assert "1.62× the speed without drafting, in a race" in shown.measured.text()
 
 
 def test_pairs_of_which_answers_are_kept_have_plots(theme: Theme, qtbot: QtBot) -> None:

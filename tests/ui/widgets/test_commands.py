@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QMenuBar
 from pytestqt.qtbot import QtBot
 
@@ -36,7 +36,7 @@ def test_on_macos_the_menus_have_their_roles_and_the_systems_keys(
     bar = made.commands.bar
     assert bar is not None
     menus = menus_of(bar)
-    assert list(menus) == ["Chat", "Edit", "Chats", "Window", "Help"]
+    assert list(menus) == ["Chat", "Chats", "Window", "Help"]
     every = [action for actions in menus.values() for action in actions]
     roles = {action.text(): action.menuRole() for action in every if action.menuRole() is not Role.NoRole}
     shown = {text: role for text, role in roles.items() if role is not Role.TextHeuristicRole}
@@ -45,15 +45,6 @@ def test_on_macos_the_menus_have_their_roles_and_the_systems_keys(
         "Close the window": Role.QuitRole,
         "About Paceline": Role.AboutRole,
     }
-    edits = {action.text().split("\t")[0]: action for action in menus["Edit"]}
-    made.composer.edit.setFocus()
-    made.composer.set_text("some words")
-    for name in ("Select all", "Cut"):
-        edits[name].trigger()
-    assert (made.composer.text, QGuiApplication.clipboard().text()) == ("", "some words")
-    made.composer.attach_button.setFocus()
-    edits["Paste"].trigger()  # nothing happens: a button has no text to edit
-    assert made.composer.text == ""
     keys = {key.toString(): action.text() for action in every for key in action.shortcuts()}
     assert keys["Ctrl+M"] == "Minimise the window"
     assert keys["Ctrl+W"] == keys["Ctrl+Q"] == "Close the window"

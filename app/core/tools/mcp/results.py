@@ -31,8 +31,6 @@ UNREADABLE = -32_009  # our error code for an invalid answer; the error message 
 _EMPTY = "(The tool gave nothing.)"
 MAX_PICTURES = 8  # maximum number of pictures in a result
 MAX_PICTURE_S, MAX_PICTURES_S = 10.0, 20.0  # time limits for decoding one picture, and all pictures of a result
-# Known fields of a result.
-_KNOWN_PART_KEYS = ("content", "structuredContent", "toolResult", "isError", "_meta", "resultType")
 _TOOLS_NAMED = 5  # number of omitted tools that a notice names
 _ID = re.compile(r'"id"\s*:\s*(\d{1,15}|"[^"\\]{1,100}")')
 Json = dict[str, Any]
@@ -190,12 +188,11 @@ class _Pictures:
 
 
 def _texts(raw: Json, pictures: _Pictures) -> Iterable[str]:
-    content, structured = raw.get("content"), raw.get("structuredContent", raw.get("toolResult"))
+    content, structured = raw.get("content"), raw.get("structuredContent")
     parts = content if isinstance(content, list) else [content]
     texts = [text for part in parts[:RESULT_PARTS] if (text := _text_of(part, pictures))]
     if not texts:
-        others = {name: value for name, value in raw.items() if name not in _KNOWN_PART_KEYS}
-        texts = [_as_text(one) for one in (structured, others or None) if one is not None]
+        texts = [] if structured is None else [_as_text(structured)]
     yield from texts
     if len(parts) > RESULT_PARTS:
         yield f"[{len(parts) - RESULT_PARTS:,} more parts were left out]"

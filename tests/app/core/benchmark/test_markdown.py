@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from app.core.benchmark.markdown import as_markdown, lane_table, tables
+from app.core.benchmark.markdown import as_markdown, lane_table
 from app.core.benchmark.ratios import compare
 from app.core.benchmark.report import Report, summarise
 from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkRun, Variant
@@ -56,19 +56,6 @@ def test_every_table_has_as_many_cells_as_its_head() -> None:
         lines = block.strip().splitlines()
         if lines and lines[0].startswith("|"):
             assert {line.count("|") for line in lines} == {lines[0].count("|")}, block
-
-
-def test_nothing_is_said_about_what_was_not_there() -> None:
-    text = as_markdown(report_of(measured(PLAIN)))
-    assert "Against" not in text
-    assert "Acceptance by depth" not in text
-
-
-def test_the_terminal_gets_one_table_for_each_temperature() -> None:
-    text = tables(summarise(measured(PLAIN, AUTO)))
-    assert text.count("| workload | mode |") == 2
-    assert "| **all** | auto |" in text
-    assert "| code | plain |" in text
 
 
 def test_the_table_of_a_race_has_the_counters_of_each_lane() -> None:

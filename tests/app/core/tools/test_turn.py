@@ -182,16 +182,6 @@ def test_it_stops_at_any_point_and_leaves_no_call_without_a_result(place: str) -
     assert one.messages == before
 
 
-def test_what_nobody_waits_for_changes_nothing() -> None:
-    one = turn(ToolPolicy())
-    assert one.add_decision(UserDecision(Permission.ONCE)) is None
-    one.add_answer(called(("add", {})))
-    assert one.add_result(ToolResult("1", "nobody allowed this")) is None
-    one.add_decision(UserDecision(Permission.ONCE))
-    assert one.add_result(ToolResult("another", "no")) is None
-    assert isinstance(one.next_step, RunCall)
-
-
 def test_a_call_that_was_cut_ends_the_turn() -> None:
     one = turn()
     one.add_answer('<tool_call>\n{"name": "add", "arguments": {"a": 1', is_cut=True)
@@ -222,9 +212,3 @@ def test_pictures_of_a_result_are_named_to_a_model_without_vision() -> None:
         else:
             assert told.content == "[picture 1]"
             assert [(place, seen.rgb) for place, seen in told.pictures] == [(0, sample().tobytes())]
-
-
-def test_tools_are_told_in_the_same_words_each_time() -> None:
-    first, second = (json.dumps(functions_of((ADD, LOOK))) for _ in range(2))
-    assert first == second
-    assert json.loads(first)[0]["function"]["name"] == "add"

@@ -216,8 +216,6 @@ def text(value: object) -> Json:
             "[a sound, of unknown type, 3 bytes; only text can be shown to the model]",
         ),
         ({"content": [{**text("words"), "annotations": {"priority": 9}, "_meta": None}], "isError": None}, "words"),
-        ({"toolResult": {"a": 1}}, '{"a": 1}'),
-        ({"answer": 42, "_meta": {"b": 1}}, '{"answer": 42}'),
         ({"content": None}, "(The tool gave nothing.)"),
     ],
 )
