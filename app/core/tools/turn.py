@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -19,8 +19,7 @@ from app.core.tools.interface import ToolDefinition, ToolResult
 from app.core.tools.output import new_call_id
 from app.core.tools.policy import ToolPolicy, UserDecision
 from engine.records import Message, TextChunk, ToolCall
-from engine.tools.formats import SYNTAXES, ToolFormat
-from engine.tools.reading import ReadCalls, read_calls, read_objects
+from engine.tools.formats import ToolFormat
 
 MAX_STEPS = 10  # maximum number of answers with calls
 MAX_CALLS = 16  # maximum number of calls in one answer
@@ -108,7 +107,7 @@ def read_answer(
     if offset is None:
         return ParsedAnswer(thought, said, ())
     unreadable = said[offset:]
-    name, problem = _problem_of(unreadable, tools, tool_format)
+    name, problem = _problem_of(unreadable, tools)
     return ParsedAnswer(thought, said[:offset].rstrip(), (), unreadable, problem, name)
 
 
@@ -122,26 +121,16 @@ def _find_call(said: str, tool_format: ToolFormat) -> int | None:
     return begin if is_bare else None
 
 
-def _problem_of(text: str, tools: tuple[ToolDefinition, ...], tool_format: ToolFormat) -> tuple[str, str]:
+def _problem_of(text: str, tools: tuple[ToolDefinition, ...]) -> tuple[str, str]:
     """The tool's name in an unparsed call, and the error message for the model."""
     known = frozenset(one.name for one in tools)
-    syntax = SYNTAXES[tool_format]
-    for start in _starts(text, syntax.mark):
-        found = read_calls(text[start:], tool_format)
-        if not isinstance(found, ReadCalls):
-            found = read_objects(text[start:], needs_arguments=True)
-        if isinstance(found, ReadCalls) and (strange := [name for name, _ in found.calls if name not in known]):
-            return strange[0], f"There is no tool named {strange[0]!r}. {_list_of(known)}"
-    begun = _NAME.search(text)
-    if begun is not None and begun[1] in known:
-        return begun[1], "Invalid tool call: its arguments are not valid JSON. Write the call again."
-    return "", f"Invalid tool call. Write it again in the required format. {_list_of(known)}"
-
-
-def _starts(text: str, mark: str) -> Iterator[int]:
-    yield 0
-    if mark and text.startswith(mark):
-        yield len(mark)
+    found = _NAME.search(text)
+    if found is None:
+        return "", f"Invalid tool call. Write it again in the required format. {_list_of(known)}"
+    name = found[1]
+    if name in known:
+        return name, "Invalid tool call: its arguments are not valid JSON. Write the call again."
+    return name, f"There is no tool named {name!r}. {_list_of(known)}"
 
 
 def _list_of(names: frozenset[str]) -> str:
