@@ -5,19 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtTest import QTest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
-from shiboken6 import isValid
 
-from app.core.domain.messages import MessageView
-from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, LaneText, RaceSetup
-from engine.records import Mode, RunStats, Source, TokenSpan
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, RaceSetup
+from engine.records import Mode, RunStats, Source
 from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.page import RacePage
 from ui.race.words import lane_name
-from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow
 
 
@@ -220,66 +216,3 @@ def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None
     assert spoken.startswith("Where does water flow?")
     assert spoken.endswith(" · Auto against Off · target-7b with draft-0.5b")
     assert "Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds)." in spoken
-
-
-def test_what_grows_is_laid_out_before_it_can_be_painted(page: RacePage, qtbot: QtBot) -> None:
-    page.begin(RESULT.setup)
-    page.track.add_text(LaneText(1, 0, "```python\n", (TokenSpan(10, Source.TARGET),)))
-    QApplication.processEvents()
-    body, heights = page.track.lanes[1].text.body, []
-    for number in range(6):
-        line = f"line_{number} = {number}\n"
-        page.track.add_text(LaneText(1, 0, line, (TokenSpan(len(line), Source.NGRAM),)))
-        (code,) = body.segments
-        assert code.height() >= code.sizeHint().height()
-        assert body.height() >= code.geometry().bottom()
-        heights.append(body.height())
-    assert heights == sorted(heights)
-    assert heights[-1] > heights[0]
-
-
-LONG = "".join(f"Line {number} of the answer.\n\n" for number in range(60))
-
-
-def test_who_scrolls_up_in_a_lane_stays_there_while_it_goes_on(page: RacePage, qtbot: QtBot) -> None:
-    page.begin(RESULT.setup)
-    view = page.track.lanes[1].text
-    bar = view.verticalScrollBar()
-
-    def grow() -> None:
-        page.track.add_text(LaneText(1, 0, LONG, (TokenSpan(len(LONG), Source.TARGET),)))
-        QApplication.processEvents()
-
-    grow()
-    assert bar.value() == bar.maximum() > 0
-    turn_wheel_over(view.viewport(), up=True)
-    read = bar.value()
-    assert read < bar.maximum()
-    grow()
-    assert bar.value() == read
-    qtbot.waitUntil(lambda: turn_wheel_over(view.viewport()) or bar.value() == bar.maximum())  # type: ignore[func-returns-value]
-    grow()
-    assert bar.value() == bar.maximum()
-
-
-def turn_wheel_over(widget: QWidget, *, up: bool = False) -> None:
-    """Send one wheel notch through the window, like a mouse."""
-    handle = widget.window().windowHandle()
-    assert handle is not None
-    place = QPointF(widget.mapTo(widget.window(), widget.rect().center()))
-    QTest.wheelEvent(handle, place, QPoint(0, 120 if up else -120))
-
-
-@pytest.mark.parametrize("place", ["race", "models"])
-def test_leaving_shows_the_chat_if_the_focused_widget_is_gone(place: str, window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("t", [MessageView(1, "user", "Where?"), MessageView(2, "assistant", LONG)])
-    qtbot.waitUntil(lambda: not window.transcript.is_building)
-    view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())
-    view.setFocus()
-    navigation = window.race if place == "race" else window.models
-    navigation.show_page()
-    window.show_conversation("u", [MessageView(number, "user", "Another") for number in range(3, 6)])
-    view.deleteLater()
-    qtbot.waitUntil(lambda: not isValid(view))
-    navigation.leave()
-    assert not navigation.is_open

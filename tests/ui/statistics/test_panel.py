@@ -313,20 +313,6 @@ def test_pages_by_mouse_and_by_arrows(shown: StatsPanel, qtbot: QtBot) -> None:
     assert shown.page == NOW
 
 
-def test_an_ended_answer_asks_for_sums_only_where_they_are_seen(shown: StatsPanel, qtbot: QtBot) -> None:
-    QApplication.processEvents()
-    asked: list[str] = []
-    shown.sums_requested.connect(asked.append)
-    shown.end(STATS)
-    QApplication.processEvents()
-    assert asked == []
-    shown.show_page(ALL)
-    qtbot.waitUntil(lambda: asked == ["all"], timeout=30_000)
-    shown.clear()
-    shown.end(STATS)
-    qtbot.waitUntil(lambda: asked == ["all", "all"], timeout=30_000)
-
-
 def test_sums_of_all_time(shown: StatsPanel) -> None:
     shown.show_page(ALL)
     assert shown.all.empty.isVisible()
@@ -378,43 +364,6 @@ def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: 
     with qtbot.waitSignal(shown.export_requested, timeout=30_000) as wanted:
         qtbot.keyClick(menu, Qt.Key.Key_Return)
     assert wanted.args == [scope]
-
-
-def test_the_slowest_tokens_of_a_chat_and_of_each_pair_are_reported(panel: StatsPanel) -> None:
-    fast, slow = RunStats(tokens=96, interval_counts={236: 96}), RunStats(tokens=4, interval_counts={300: 4})
-    rows = (
-        PairSums("big", "small", "auto", Sums(1, fast)),
-        PairSums("big", "small", "off", Sums(1, slow)),
-        PairSums("other", "", "off", Sums(1, RunStats(tokens=3))),
-    )
-    both = RunStats(tokens=100, interval_counts={236: 96, 300: 4})
-    panel.show_chat(rows, Sums(3, both))
-    told = {key: panel.chat.lines[key].value for key in ("p50", "p95", "p99")}
-    assert told == {"p50": "10.3 ms", "p95": "10.3 ms", "p99": "126 ms"}
-    times = {pair: figure.value for pair, figure in panel.chat.times_lines.items()}
-    assert times == {("big", "small"): "10.3 · 10.3 · 126 ms", ("other", ""): "-"}
-    described = panel.chat.times_lines["big", "small"].accessibleDescription()
-    assert described.startswith("big · small. Time between tokens as p50, p95 and p99")
-    assert "within 2%" in panel.chat.lines["p99"].toolTip()
-    assert "within 2%" not in panel.now.rows["p99"].toolTip()
-    panel.show_all((), Sums())
-    assert panel.all.lines["p50"].value == "-"
-    assert panel.all.times_lines == {}
-
-
-def test_an_answer_that_did_not_begin_has_no_panel_of_hyphens(panel: StatsPanel) -> None:
-    page = panel.now
-    panel.begin()
-    panel.end(None)
-    assert "failed before its first word" in page.empty.text()
-    assert page.empty.isVisibleTo(page)
-    assert not page.per_pass.isVisibleTo(page)
-    panel.begin()
-    assert page.per_pass.isVisibleTo(page)
-    panel.end(STATS)
-    assert not page.empty.isVisibleTo(page)
-    panel.clear()
-    assert page.empty.text().startswith("No answer yet")
 
 
 def test_what_an_engine_of_others_does_not_tell_has_no_rows(panel: StatsPanel) -> None:

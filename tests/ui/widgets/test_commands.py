@@ -50,19 +50,3 @@ def test_on_macos_the_menus_have_their_roles_and_the_systems_keys(
     assert keys["Ctrl+W"] == keys["Ctrl+Q"] == "Close the window"
     assert keys["Ctrl+Alt+M"] == "Show models or the chat"
     assert keys["Ctrl+,"] == "Settings"
-
-
-def test_hovers_have_the_keys_of_their_commands(window: MainWindow) -> None:
-    sidebar, header = window.sidebar, window.header
-    for shown, keys in (
-        (sidebar.new_button, "Ctrl+N"),
-        (sidebar.models_button, "Ctrl+M"),
-        (header.stats_button, "Ctrl+Shift+B"),
-        (header.sidebar_button, "Ctrl+B"),
-        (window.composer.attach_button, "Ctrl+Shift+A"),
-        (window.undo_bar.action_button, "Ctrl+Z"),
-        (window.chat_settings.button, "Ctrl+."),
-    ):
-        assert f"({keys})" in shown.toolTip()
-        assert keys not in shown.accessibleName()
-    assert window.commands.keys("Show or hide the sidebar") == "Ctrl+B"

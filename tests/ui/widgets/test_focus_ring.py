@@ -79,17 +79,3 @@ def test_it_follows_its_text_and_goes_with_the_focus(window: MainWindow, qtbot: 
     view.setFocus(Qt.FocusReason.MouseFocusReason)
     QApplication.processEvents()
     assert not ring.isVisible()
-
-
-def test_it_is_there_again_when_the_window_is(window: MainWindow, qtbot: QtBot) -> None:
-    view = shown(window, qtbot)
-    ring = ring_of(view)
-    other = QLabel("another window")
-    qtbot.addWidget(other)
-    other.show()
-    other.activateWindow()
-    qtbot.waitUntil(lambda: not view.hasFocus())
-    assert not ring.isVisible()
-    window.activateWindow()
-    qtbot.waitUntil(view.hasFocus)
-    assert ring.isVisible()

@@ -7,7 +7,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSlider, QAbstractSpinBox, QComboBox, QScrollBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from engine.records import Mode
 from tests.ui.filled_window import opened
 from ui.widgets.popups import NoWheelComboBox, NoWheelSlider
 from ui.window.main_window import MainWindow
@@ -28,20 +27,6 @@ def restless(root: QWidget) -> list[str]:
     kinds = QComboBox | QAbstractSpinBox | QAbstractSlider
     held = [each for each in root.findChildren(QWidget) if isinstance(each, kinds)]
     return [str(each) for each in held if not isinstance(each, NoWheelComboBox | NoWheelSlider | QScrollBar)]
-
-
-def test_the_wheel_over_the_depth_changes_nothing(window: MainWindow) -> None:
-    window.composer.set_mode(Mode.AUTO)
-    window.composer.set_depth(4)
-    window.composer.modes.open_menu()
-    menu = window.composer.modes.popup
-    seen: list[int | None] = []
-    window.composer.depth_chosen.connect(seen.append)
-    for focused in (menu.list, menu.depth_box):
-        focused.setFocus()
-        turn_wheel_over(menu.depth_box)
-        assert (menu.depth_box.currentData(), seen) == (4, [])
-    menu.close()
 
 
 def test_the_wheel_over_a_slider_changes_nothing(qtbot: QtBot) -> None:
