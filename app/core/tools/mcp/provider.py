@@ -176,30 +176,16 @@ class McpTools:
 
     def states(self) -> tuple[McpServerState, ...]:
         with self._lock:
-            signing, problems = set(self._signing), dict(self._not_signed_in)
-        return tuple(
-            replace(
-                one,
-                sign_in="under way" if one.name in signing else one.sign_in,
-                problem=problems.get(one.name, one.problem),
-            )
-            for one in self._run_states()
-        )
-
-    def _run_states(self) -> tuple[McpServerState, ...]:
-        with self._lock:
             servers, runs = dict(self._servers), dict(self._runs)
-        return tuple(
-            servers[name].state
-            if name in servers
-            else McpServerState(
-                name,
-                entry.place,
-                Phase.STARTING if name in runs and not runs[name].done() else Phase.OFF,
-                i18n("{why}", why=entry.problem) if entry.problem else "",
-            )
-            for name, entry in self._entries.items()
-        )
+            signing, problems = set(self._signing), dict(self._not_signed_in)
+        found = list[McpServerState]()
+        for name, entry in self._entries.items():
+            phase = Phase.STARTING if name in runs and not runs[name].done() else Phase.OFF
+            waiting = McpServerState(name, entry.place, phase, entry.problem)
+            one = servers[name].state if name in servers else waiting
+            sign_in = "under way" if name in signing else one.sign_in
+            found.append(replace(one, sign_in=sign_in, problem=problems.get(name, one.problem)))
+        return tuple(found)
 
     @property
     def is_starting(self) -> bool:

@@ -62,40 +62,39 @@ def readable_message(line: bytes) -> bytes:
 
 
 def parse_tools(given: object) -> tuple[list[Json], list[Sentence]]:
-    """Returns the readable tools of a page with the needed fields, and the reasons why others are omitted."""
+    """Returns the readable tools of a page with cleaned schemas, and the reasons why others are omitted."""
     found, left_out = list[Json](), list[Sentence]()
     for place, one in enumerate(given if isinstance(given, list) else []):
-        tool, name = one if isinstance(one, dict) else {}, one.get("name") if isinstance(one, dict) else None
-        parameters = tool.get("inputSchema")
+        tool: Json = one if isinstance(one, dict) else {}
+        name = tool.get("name")
         if not isinstance(name, str) or not one_line(name):
             left_out.append(_skipped_tool_sentence(f"#{place + 1}", i18n("it has no name")))
-        elif (made := schema(parameters, is_bounded=False)) is None:
+            continue
+        try:
+            parameters = schema(tool.get("inputSchema"))
+        except ValueError:
+            why = i18n("it has too many arguments, or they are nested too deep")
+            left_out.append(_skipped_tool_sentence(name, why))
+            continue
+        if parameters is None:
             left_out.append(_skipped_tool_sentence(name, i18n("its arguments are not an object")))
-        else:
-            texts = {key: tool[key] for key in ("description", "title") if isinstance(tool.get(key), str)}
-            title = tool["annotations"].get("title") if isinstance(tool.get("annotations"), dict) else None
-            named = {"annotations": {"title": title}} if isinstance(title, str) else {}
-            found.append({"name": name, "inputSchema": made, **texts, **named})
+            continue
+        texts = {key: tool[key] for key in ("description", "title") if isinstance(tool.get(key), str)}
+        title = tool["annotations"].get("title") if isinstance(tool.get("annotations"), dict) else None
+        named = {"annotations": {"title": title}} if isinstance(title, str) else {}
+        found.append({"name": name, "inputSchema": parameters, **texts, **named})
     return found, left_out
 
 
 def select_tools(listed: Iterable[Tool], most: int) -> tuple[dict[str, Tool], list[Sentence]]:
-    """Returns the usable tools by unique name, sorted and limited, and the reasons why others are omitted.
-
-    A tool is omitted if its schema is too large or too deep, or if all schemas together are too large.
-    """
+    """Returns the tools by unique name, sorted and limited, and the reasons why others are omitted."""
     found, left_out = dict[str, Tool](), list[Sentence]()
     room = SCHEMAS_BYTES
     tools = {tool.name: tool for tool in listed}
     for own_name, name in sorted(tool_names(tools).items()):
-        parameters = schema(tools[own_name].input_schema)
-        size = 0 if parameters is None else len(json.dumps(parameters))
+        size = len(json.dumps(tools[own_name].input_schema))
         if len(found) >= most:
             left_out.append(_skipped_tool_sentence(own_name, i18n("there are more than {most}", most=most)))
-        elif parameters is None:
-            left_out.append(
-                _skipped_tool_sentence(own_name, i18n("it has too many arguments, or they are nested too deep"))
-            )
         elif size > room:
             left_out.append(_skipped_tool_sentence(own_name, i18n("the arguments of the others leave no room")))
         else:
@@ -126,7 +125,7 @@ def definition_of(name: str, tool: Tool, server: str) -> ToolDefinition:
     words = description(tool.description or "")
     if not tool_name(tool.name):
         words = f"{one_line(tool.name)}: {words}"
-    return ToolDefinition(name, words, schema(tool.input_schema) or {}, server, one_line(title))
+    return ToolDefinition(name, words, tool.input_schema, server, one_line(title))
 
 
 # ---- results --------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import cast
 
 NAME_CHARS = 64  # maximum length of a tool's name in common APIs
 SHOWN_CHARS = 80  # maximum length of a title and of a server's name
@@ -89,11 +90,13 @@ def unique_name(name: str, server: str, taken: AbstractSet[str]) -> str:
     return found
 
 
-def schema(given: object, *, is_bounded: bool = True) -> dict[str, object] | None:
-    """The schema of a tool's arguments; None if it is too large or too deep, or is no object schema.
+def schema(given: object) -> dict[str, object] | None:
+    """The schema of a tool's arguments; None if it is no object schema. Without a schema any arguments are allowed.
 
-    Descriptions and titles are cleaned. Values and names stay unchanged, since the server expects them. Without a
-    schema any arguments are allowed.
+    Descriptions and titles are cleaned. Values and names stay unchanged, since the server expects them.
+
+    Raises:
+        ValueError: it is too large or nested too deep.
     """
     given = {} if given is None or given is True else given
     if not isinstance(given, Mapping):
@@ -105,14 +108,10 @@ def schema(given: object, *, is_bounded: bool = True) -> dict[str, object] | Non
     made = {
         key: value for key, value in {**given, "type": "object"}.items() if isinstance(value, shapes.get(key, object))
     }
-    if not is_bounded:
-        return made
-    try:
-        cleaned = _clean_schema(made, _SCHEMA_DEPTH)
-        size = len(json.dumps(cleaned))
-    except (ValueError, RecursionError):
-        return None
-    return cleaned if size <= SCHEMA_BYTES and isinstance(cleaned, dict) else None
+    cleaned = cast(dict[str, object], _clean_schema(made, _SCHEMA_DEPTH))
+    if len(json.dumps(cleaned)) > SCHEMA_BYTES:
+        raise ValueError("too large")
+    return cleaned
 
 
 def _clean_schema(value: object, depth: int, *, is_told: bool = False) -> object:

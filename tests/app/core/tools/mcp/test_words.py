@@ -115,11 +115,13 @@ def test_schemas_are_bounded_and_their_texts_cleaned() -> None:
     assert schema({}) == {"type": "object"}
     assert schema({"type": "array"}) is None
     assert schema([]) is None
-    assert schema({"properties": {"a": {"enum": ["x" * 3_000] * 20}}}) is None
+    with pytest.raises(ValueError, match="too large"):
+        schema({"properties": {"a": {"enum": ["x" * 3_000] * 20}}})
     deep: dict[str, object] = {}
     for _ in range(10_000):
         deep = {"properties": deep}
-    assert schema(deep) is None
+    with pytest.raises(ValueError, match="nested too deep"):
+        schema(deep)
     assert SCHEMA_BYTES == 32 * 1024
 
 
