@@ -2520,16 +2520,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>HistoryPlot</name>
-    <message numerus="yes">
-        <source>%n answers slower than without drafting</source>
-        <translation>
-            <numerusform>%n Antwort langsamer als ohne Entwürfe</numerusform>
-            <numerusform>%n Antworten langsamer als ohne Entwürfe</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>HubController</name>
     <message>
         <source>Open the folder with your file manager.</source>
@@ -8586,36 +8576,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Token pro Durchlauf des Zielmodells. Ohne Entwürfe ist es genau 1.</translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>Akzeptiert</translation>
-    </message>
-    <message>
-        <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
-        <translation>Anteil der entworfenen Token, die das Zielmodell akzeptierte, und wie viele entworfen wurden.</translation>
-    </message>
-    <message>
         <source>Lost to rollback</source>
         <translation>Durch Zurücknehmen verloren</translation>
     </message>
     <message>
         <source>Time that dropping rejected tokens took, with the bookkeeping after a pass.</source>
         <translation>Zeit für das Verwerfen abgelehnter Token und die Buchführung nach einem Durchlauf.</translation>
-    </message>
-    <message>
-        <source>Between tokens, p50</source>
-        <translation>Zwischen Token, p50</translation>
-    </message>
-    <message>
-        <source>Half of the tokens came faster than this.</source>
-        <translation>Die Hälfte der Token kam schneller.</translation>
-    </message>
-    <message>
-        <source>Between tokens, p95</source>
-        <translation>Zwischen Token, p95</translation>
-    </message>
-    <message>
-        <source>19 of 20 tokens came faster than this.</source>
-        <translation>19 von 20 Token kamen schneller.</translation>
     </message>
     <message>
         <source>Drafting</source>
@@ -9032,32 +8998,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Thought for {duration}</source>
         <translation>{duration} nachgedacht</translation>
-    </message>
-</context>
-<context>
-    <name>RecentSpeed</name>
-    <message>
-        <source>Last answers of {pair}</source>
-        <translation>Letzte Antworten: {pair}</translation>
-    </message>
-    <message>
-        <source>Speed-up, last answers</source>
-        <translation>Beschleunigung, letzte Antworten</translation>
-    </message>
-    <message>
-        <source>Acceptance, last answers</source>
-        <translation>Akzeptanz, letzte Antworten</translation>
-    </message>
-    <message>
-        <source>The share of drafted tokens that were accepted, in each of the last answers.</source>
-        <translation>Der Anteil der entworfenen Token, die akzeptiert wurden, in jeder der letzten Antworten.</translation>
-    </message>
-    <message numerus="yes">
-        <source>Speed-up of each of the last %n answers. The dashed line is the speed without drafting.</source>
-        <translation>
-            <numerusform>Beschleunigung der letzten Antwort. Die gestrichelte Linie ist das Tempo ohne Entwürfe.</numerusform>
-            <numerusform>Beschleunigung jeder der letzten %n Antworten. Die gestrichelte Linie ist das Tempo ohne Entwürfe.</numerusform>
-        </translation>
     </message>
 </context>
 <context>

@@ -41,10 +41,6 @@ class _Plot(MetricWidget):
     def describe(self) -> str:
         raise NotImplementedError
 
-    @property
-    def words(self) -> str:
-        return f"{self.name}: {self.description}"
-
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
