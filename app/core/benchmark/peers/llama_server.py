@@ -134,15 +134,15 @@ def _ngram_sizes(kind: str, lookup: str | None, proposed: str | None) -> list[st
     return [f"--spec-{kind}-size-n", lookup, f"--spec-{kind}-size-m", proposed]
 
 
-class LlamaServer:
+class LlamaServer(PeerProcess):
     def __init__(self, config: str, port: int, command: Sequence[str]) -> None:
         """Start the process; `wait_ready` waits until it answers.
 
         Raises:
             PeerError: the process cannot be started.
         """
-        self._name, self._port = f"{ENGINE} ({config})", port
-        self._process = PeerProcess(self._name, [*command, "--port", str(port)])
+        self._port = port
+        super().__init__(f"{ENGINE} ({config})", [*command, "--port", str(port)])
 
     def wait_ready(
         self, within_s: float = READY_S, clock: Callable[[], float] = time.monotonic, pause_s: float = _POLL_S
@@ -154,8 +154,8 @@ class LlamaServer:
         """
         until = clock() + within_s
         while not self._is_healthy():
-            if self._process.has_ended:
-                raise self._process.exit_error("starting")
+            if self.has_ended:
+                raise self.exit_error("starting")
             if clock() >= until:
                 raise PeerError(f"{self._name} was not ready within {within_s:.0f} seconds.")
             time.sleep(pause_s)
@@ -170,15 +170,12 @@ class LlamaServer:
             status, text = self._request("POST", "/completion", json.dumps(body), ANSWER_S)
             answer = json.loads(text)
         except (OSError, http.client.HTTPException) as error:
-            raise self._process.exit_error("answering") from error
+            raise self.exit_error("answering") from error
         except ValueError as error:
             raise PeerError(f"{self._name} answered with something that is no JSON.") from error
         if status != http.client.OK or not isinstance(answer, dict):
             raise PeerError(f"{self._name} refused a completion: {_reason(answer)}.")
         return answer
-
-    def end(self) -> None:
-        self._process.end()
 
     def _is_healthy(self) -> bool:
         try:

@@ -102,7 +102,7 @@ def test_everything_that_decides_an_answer_is_sent() -> None:
 
 def test_nothing_is_left_running(program: str) -> None:
     made = LlamaServerPeer(program, LOAD, ready(), ["plain"])
-    process = made._servers["plain"]._process.process
+    process = made._servers["plain"].process
     assert process.poll() is None
     made.close()
     assert process.poll() is not None
