@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.context import ContextParts
-from app.core.domain.engine_view import EngineState, EngineView
+from app.core.domain.engine_view import MIN_DRAFTED_PARAMETERS, EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed
 from app.core.domain.sums import PairSums, Sums
@@ -162,6 +162,22 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
     assert page.not_drafted.text().endswith("Drafting is off.")
     shown.end(STATS)
     assert not page.not_drafted.isVisible()
+
+
+def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: StatsPanel, qtbot: QtBot) -> None:
+    page, plain = shown.now, RunStats(tokens=5, passes=5, decode_s=1.0)
+    assert NO_DRAFT.target is not None
+    shown.set_engine(NO_DRAFT)
+    shown.end(plain)
+    assert not page.find_draft_button.isVisible(), "none pays for so small a model"
+    shown.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=MIN_DRAFTED_PARAMETERS)))
+    shown.end(STATS)
+    assert not page.find_draft_button.isVisible()
+    shown.end(plain)
+    with qtbot.waitSignal(page.find_draft):
+        qtbot.mouseClick(page.find_draft_button, Qt.MouseButton.LeftButton)
+    shown.set_engine(READY)
+    assert not page.find_draft_button.isVisible()
 
 
 @pytest.mark.parametrize(
