@@ -24,7 +24,6 @@ from engine.records import (
 )
 
 if TYPE_CHECKING:
-    from engine.pacing.pass_trace import TracedPass
     from engine.session.session import Session
 
 _numbers = itertools.count(1)
@@ -103,13 +102,6 @@ class JobEnded(JobEvent):
     """The end of a job; ``value`` is its result."""
 
     value: object = None
-
-
-@dataclass(frozen=True, slots=True)
-class PassTraced(JobEvent):
-    """A job has made a pass of the target."""
-
-    traced: TracedPass
 
 
 class Engine(Protocol):

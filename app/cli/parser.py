@@ -167,13 +167,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     origin = "also accept requests of this site's pages, with the key; repeatable"
     add("--allow-origin", type=values.web_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     add("--queue", type=values.queue, default=32, metavar="N", help="requests that may wait; default 32")
-    add("--strict", action="store_true", help="refuse unknown fields and model names, else ignored with a warning")
     add("--log-requests", action="store_true", help="a line for each request on stderr, never its content")
     models = parser.add_argument_group("models")
     _add_model_options(models)
     add = models.add_argument
     add("--mmproj", metavar="M.gguf", help="the model's vision file; default: the one beside it")
-    add("--media-path", metavar="DIR", help="a folder of pictures, which requests may name as file:///...")
     add("--alias", metavar="NAME", help="the model's name in answers and in the list")
     add("--embedding-model", metavar="E.gguf", help="an additional model for embeddings")
     add("--pooling", choices=[kind.value for kind in Pooling], help="how its vectors are pooled; default: its own way")

@@ -311,10 +311,10 @@ def _prompt_text(options: argparse.Namespace) -> str:
         raise ValueError("There is no prompt: give one with --prompt, --prompt-file or on standard input.")
     attached: list[Attachment] = []
     for name in options.attach:
-        file = read_attachment(Path(name))
-        attached.append(file.attachment)
-        if file.notice:
-            notify(file.notice)
+        attachment, notice = read_attachment(Path(name))
+        attached.append(attachment)
+        if notice:
+            notify(notice)
     if options.project:
         from app.core.projects.search import passages_for  # noqa: PLC0415  (few ask a project)
 

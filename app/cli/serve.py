@@ -192,9 +192,7 @@ class LibraryModels(ModelSwitch):
         """
         apply_layers(options)
         defaults, system = decoding_defaults(options), options.system or ""
-        if options.media_path is not None and not Path(options.media_path).is_dir():
-            raise ValueError(f"--media-path needs a folder, and {options.media_path} is not one.")
-        pictures = PictureSource(None if options.media_path is None else Path(options.media_path))
+        pictures = PictureSource()
 
         def served(ready: EngineReady) -> ServedModel:
             shown = name or printable(Path(ready.target.path).stem)
@@ -217,7 +215,7 @@ def _serve(
     scheduler = Scheduler(engine, models, Metrics(), max_waiting=options.queue)
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
     log_line = notify if options.log_requests else None
-    app = make_application(scheduler, key, hosts, strict=options.strict, embedder=embedder, log_line=log_line)
+    app = make_application(scheduler, key, hosts, embedder=embedder, log_line=log_line)
     with ended_by_signals(), _unload_when_idle(engine, scheduler, options.idle_unload):
         try:
             model = models.current()

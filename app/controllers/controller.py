@@ -131,12 +131,12 @@ class Controller(PartsController):
         self.space.close()
         self.projects.close()
         self.transfer.close()
+        self.attachments.sums.stop()
         if self.hub is not None:
             self.hub.close()
         results = {
             "server ended": self.server.close(SHUTDOWN_S),
             "engine ended": self._bridge.shutdown(SHUTDOWN_S),
-            "reading ended": self.attachments.close(SHUTDOWN_S),
             "files written": self._jobs.close(SHUTDOWN_S),
             "everything saved": self._store.close(SHUTDOWN_S),
         }

@@ -1978,10 +1978,6 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>Wird verbunden …</translation>
     </message>
     <message>
-        <source>drafts, method unknown</source>
-        <translation>entwirft, Verfahren unbekannt</translation>
-    </message>
-    <message>
         <source>Add a remote server</source>
         <translation>Remote-Server hinzufügen</translation>
     </message>
@@ -5888,10 +5884,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Der Link zu {host} ist nicht verschlüsselt, die Datei könnte also unterwegs verändert werden.</translation>
     </message>
     <message>
-        <source>{host} did not finish its answer in {seconds} s.</source>
-        <translation>{host} hat die Antwort nicht innerhalb von {seconds} s beendet.</translation>
-    </message>
-    <message>
         <source>The chats before that were imported.</source>
         <translation>Die Chats davor wurden importiert.</translation>
     </message>
@@ -6242,10 +6234,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The projects could not be saved: {reason}</source>
         <translation>Die Projekte konnten nicht gespeichert werden: {reason}</translation>
-    </message>
-    <message>
-        <source>Choose a model that sees pictures, or leave them out.</source>
-        <translation>Wählen Sie ein Modell, das Bilder sehen kann, oder lassen Sie sie weg.</translation>
     </message>
     <message>
         <source>This is not an http or https address.</source>
@@ -6680,20 +6668,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ein Remote-Server kann keinen Text mit Bildern fortsetzen.</translation>
     </message>
     <message>
-        <source>This remote server cannot continue an answer.</source>
-        <translation>Dieser Remote-Server kann keine Antwort fortsetzen.</translation>
-    </message>
-    <message>
         <source>Ask for the answer again instead.</source>
         <translation>Fordern Sie die Antwort stattdessen neu an.</translation>
     </message>
     <message>
         <source>Of all remote servers, only llama-server supports grammars.</source>
         <translation>Von den Remote-Servern unterstützt nur llama-server Grammatiken.</translation>
-    </message>
-    <message>
-        <source>The remote server refused the conversation with its pictures. {reason}</source>
-        <translation>Der Remote-Server hat die Unterhaltung mit ihren Bildern abgelehnt. {reason}</translation>
     </message>
     <message>
         <source>Enter the server&apos;s new address.</source>
@@ -6714,10 +6694,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{host} redirects to another address. Paceline does not follow it.</source>
         <translation>{host} leitet an eine andere Adresse um. Paceline folgt ihr nicht.</translation>
-    </message>
-    <message>
-        <source>The conversation has {num_tokens:,} tokens, but the context of {host} holds {n_ctx:,}, including the answer.</source>
-        <translation>Die Unterhaltung hat {num_tokens:,} Token, der Kontext von {host} fasst aber nur {n_ctx:,}, die Antwort eingeschlossen.</translation>
     </message>
     <message>
         <source>{host} needs a key, and none is stored for it.</source>
@@ -6762,10 +6738,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Load a model there, then add the server again.</source>
         <translation>Laden Sie dort ein Modell, und fügen Sie den Server dann noch einmal hinzu.</translation>
-    </message>
-    <message>
-        <source>There are too many remote servers.</source>
-        <translation>Es sind zu viele Remote-Server.</translation>
     </message>
     <message>
         <source>Set up a keyring such as GNOME Keyring or KWallet. Paceline does not write keys to files.</source>

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.pacing.pacer import Decision, Pacer
-from engine.records import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +22,6 @@ class TracedPass:
         milliseconds: time of the pass, including drafting.
         plain_ms: estimated time of a plain pass.
         token_ms: the value of one more token.
-        sources: the source of each proposed token.
     """
 
     token: int
@@ -33,7 +31,6 @@ class TracedPass:
     milliseconds: float
     plain_ms: float | None = None
     token_ms: float | None = None
-    sources: tuple[Source, ...] = ()
 
     def as_json(self) -> str:
         """One line of JSON; times are in milliseconds."""
@@ -65,20 +62,18 @@ class PassTracer:
         self._on_trace, self._num_prompt, self._pacer = on_trace, num_prompt, pacer
 
     def on_pass(self, report: PassReport) -> None:
-        self._report(
-            report.num_history, report.num_accepted, report.total_ms, (report.draft.source,) * report.num_proposed
-        )
+        self._report(report.num_history, report.num_proposed, report.num_accepted, report.total_ms)
 
     def on_plain_run(self, report: PlainRunReport) -> None:
         for number, milliseconds in enumerate(report.passes_ms):
-            self._report(report.num_history + number, 0, milliseconds, ())
+            self._report(report.num_history + number, 0, 0, milliseconds)
 
-    def _report(self, num_history: int, num_kept: int, milliseconds: float, sources: tuple[Source, ...]) -> None:
+    def _report(self, num_history: int, num_proposed: int, num_kept: int, milliseconds: float) -> None:
         decision = plain_ms = token_ms = None
         if (pacer := self._pacer) is not None:
             decision, plain_ms, token_ms = pacer.decision, pacer.prices.plain_ms, pacer.token_ms
         token = num_history - self._num_prompt
-        self._on_trace(TracedPass(token, decision, len(sources), num_kept, milliseconds, plain_ms, token_ms, sources))
+        self._on_trace(TracedPass(token, decision, num_proposed, num_kept, milliseconds, plain_ms, token_ms))
 
 
 def _rounded(value: float | None) -> float | None:

@@ -25,7 +25,7 @@ from engine.records import (
     TextChunk,
     TokensCounted,
 )
-from engine.requests import JobEnded, PassTraced
+from engine.requests import JobEnded
 from engine.session.worker import UNEXPECTED
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ log = logging.getLogger(__name__)
 SWITCH_S = 0.0005  # switch interval of Python's threads: the engine must not wait 5 ms for another thread
 EVERY_S = 0.02
 _SIZE = struct.Struct("<Q")
-_SENT_WITH_TEXT = (StatsUpdate, PassTraced)
 _LAST_EVENTS = (Finished, EngineReady, JobEnded, EngineFailed)
 _PROGRESS = (PrefillProgress, SummaryUpdate, LoadProgress)
 
@@ -140,7 +139,7 @@ class BatchingSender:
         if isinstance(message, TextChunk):  # the first text must not wait, even right after progress
             is_first, self._has_text = not self._has_text, True
             return is_first
-        if isinstance(message, _SENT_WITH_TEXT):
+        if isinstance(message, StatsUpdate):
             return False
         self._has_text = False
         return not isinstance(message, _PROGRESS)

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QWidget
 
 from app.core.domain.engines import (
-    UNKNOWN_DRAFT_METHOD,
     RemoteModel,
     ServerRecord,
     host_in,
@@ -177,9 +176,7 @@ def _facts_text(record: ServerRecord) -> str:
     facts = record.facts
     here = [tr("on this computer")] if record.is_local else []
     parts = [facts.title, *here, tr("%n models", None, len(facts.models))]
-    if facts.drafting == UNKNOWN_DRAFT_METHOD:
-        parts.append(tr("drafts, method unknown"))
-    elif facts.drafting:
+    if facts.drafting:
         parts.append(tr("drafts: {how}").format(how=facts.drafting))
     else:
         parts.append(tr("drafting unknown"))

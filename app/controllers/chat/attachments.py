@@ -8,20 +8,20 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, Signal
+from PySide6.QtCore import QBuffer, QIODevice
 from PySide6.QtGui import QImage
 
 from app.controllers.chat.token_sum import TokenSumController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.unsent import UnsentController
 from app.controllers.parts import Parts, PartsController
-from app.core.attachments.reader import AttachmentReader, ReadOutcome, ReadRequest
-from app.core.domain.attachment_errors import TooManyFilesError
+from app.core.domain.attachment_errors import AttachmentError, TooManyFilesError
 from app.core.domain.attachments import Attachment
-from app.core.domain.errors import StorageError
+from app.core.domain.errors import AppError, StorageError
 from app.core.domain.file_kinds import kind_of, shown_name
 from engine.records import Problem
 from engine.sentences import i18n, joined
@@ -36,21 +36,34 @@ MAX_ATTACHMENTS = 12  # attachments of one message
 MAX_SHOWN_REFUSALS = 3
 
 
+@dataclass(frozen=True, slots=True)
+class _ReadRequest:
+    """A file, or a pasted ``text`` or ``picture``, for the unsent message of a chat.
+
+    ``picture`` returns the bytes of a picture file; it is called on the reading thread.
+    """
+
+    key: int
+    conversation_id: int | None
+    name: str
+    path: Path | None
+    text: str
+    may_import: bool
+    picture: Callable[[], bytes] | None
+
+
 class AttachmentController(PartsController):
     """Manages the attachments of the open chat's unsent message; `UnsentController` manages its text."""
-
-    outcome_ready = Signal(object)  # a `ReadOutcome`, emitted on the reading thread
 
     def __init__(self, parts: Parts, unsent: UnsentController, transfer: TransferController) -> None:
         super().__init__(parts)
         self._transfer = transfer
         self._unsent_attachments: list[Attachment] = []
-        self._reading: dict[int, ReadRequest] = {}
+        self._reading: dict[int, _ReadRequest] = {}  # requested files by key; the first is being read
+        self._is_reading = False
         self._refused: list[Problem] = []
         self._num_requests = 0
         self.sums = TokenSumController(parts)
-        self._reader = AttachmentReader(parts.store, self.outcome_ready.emit)
-        self.outcome_ready.connect(self._on_outcome)
         self.sums.changed.connect(self._show)
         unsent.opened.connect(self._open)
         composer, window = self._window.composer, self._window
@@ -77,10 +90,9 @@ class AttachmentController(PartsController):
 
     def remove(self, attachment_id: int) -> None:
         """Remove an attachment; a file that is still being read is cancelled."""
-        request = self._reading.pop(-attachment_id, None)
-        if request is not None:
-            self._reader.cancel(request.key)
-        elif any(each.id == attachment_id for each in self._unsent_attachments):
+        if self._reading.pop(-attachment_id, None) is None and any(
+            each.id == attachment_id for each in self._unsent_attachments
+        ):
             self._unsent_attachments = [each for each in self._unsent_attachments if each.id != attachment_id]
             try:
                 self._store.attachments.remove(attachment_id)
@@ -95,11 +107,6 @@ class AttachmentController(PartsController):
 
             shown = replace(found, num_tokens=self.sums.count_of(attachment_id))
             AttachmentDialog(self._window.theme, shown, self._window).open()
-
-    def close(self, timeout_s: float) -> bool:
-        """Stop reading; False if reading does not end within the time limit."""
-        self.sums.stop()
-        return self._reader.close(timeout_s)
 
     def _open(self, conversation_id: int | None) -> None:
         try:
@@ -141,7 +148,7 @@ class AttachmentController(PartsController):
         return tr("this model cannot see it")
 
     @property
-    def _reading_here(self) -> list[ReadRequest]:
+    def _reading_here(self) -> list[_ReadRequest]:
         here = self._state.chat_id
         return [request for request in self._reading.values() if request.conversation_id == here]
 
@@ -161,9 +168,9 @@ class AttachmentController(PartsController):
         room = MAX_ATTACHMENTS - len(self._unsent_attachments) - len(self._reading_here)
         for name, path, text in files[: max(room, 0)]:
             self._num_requests += 1
-            request = ReadRequest(self._num_requests, here, name, path, text, may_import, picture)
+            request = _ReadRequest(self._num_requests, here, name, path, text, may_import, picture)
             self._reading[request.key] = request
-            self._reader.read(request)
+        self._read_next()
         if len(files) > room:
             self._refused.append(TooManyFilesError(_too_many(len(files) - max(room, 0))).problem)
             self._report_refusals()
@@ -174,25 +181,76 @@ class AttachmentController(PartsController):
         names = (f"{first}{f' {number}' if number > 1 else ''}.{ending}" for number in itertools.count(1))
         return next(name for name in names if name not in taken)
 
-    def _on_outcome(self, outcome: ReadOutcome) -> None:
-        request = self._reading.pop(outcome.request.key, None)
-        if request is None:  # the user removed it before it was stored
-            if outcome.attachment is not None:
-                self._store.attachments.remove(outcome.attachment.id)
+    def _read_next(self) -> None:
+        """Read the next file, one at a time."""
+        if self._is_reading or not self._reading:
             return
-        if outcome.problem is not None:
-            self._refused.append(outcome.problem)
-            # Pasted text returns to the composer; text that does not fit is still in the clipboard.
-            if request.path is None and request.text and fits_box(request.text):
-                self._window.composer.edit.insertPlainText(request.text)
-        elif outcome.is_export and request.path is not None:
+        self._is_reading = True
+        request = next(iter(self._reading.values()))
+        self._jobs.run(
+            "attachment",
+            lambda stop: self._read(request, lambda: stop() or request.key not in self._reading),
+            partial(self._on_read, request),
+            partial(self._on_refused, request),
+            writes=True,
+        )
+
+    def _read(self, request: _ReadRequest, should_stop: Callable[[], bool]) -> tuple[Attachment | None, str]:
+        """Read and store a file; also a notice about parts not read. None for an export of chats, to import.
+
+        Raises:
+            AppError: it cannot be read or stored.
+        """
+        # Imported with the first file, on its thread: the readers of all formats load slowly.
+        from app.core.attachments.reading import read_attachment, text_attachment  # noqa: PLC0415
+        from app.core.storage.exchange.reading import may_be_export  # noqa: PLC0415
+        from app.core.storage.pictures import picture_attachment  # noqa: PLC0415
+
+        notice = ""
+        try:
+            if request.picture is not None:
+                attachment = picture_attachment(request.name, request.picture())
+            elif request.path is None:
+                attachment = text_attachment(request.name, request.text)
+            elif request.may_import and may_be_export(request.path):
+                return None, ""
+            else:
+                attachment, notice = read_attachment(request.path, should_stop)
+            return self._store.attachments.add_unsent(request.conversation_id, attachment), notice
+        except AppError:
+            raise
+        except Exception as error:  # noqa: BLE001  (whatever a strange file brings about, the next one is read)
+            kind = type(error).__name__
+            log.error("an attachment could not be read: %s", kind)  # noqa: TRY400 (no contents)
+            words = i18n("“{name}” could not be read ({kind}).", name=shown_name(request.name), kind=kind)
+            raise AttachmentError(words) from None
+
+    def _on_read(self, request: _ReadRequest, read: tuple[Attachment | None, str]) -> None:
+        made, notice = read
+        if self._reading.pop(request.key, None) is None:  # the user removed it before it was stored
+            if made is not None:
+                self._store.attachments.remove(made.id)
+        elif made is None and request.path is not None:
             self._transfer.import_files([request.path])
-        elif (made := outcome.attachment) is not None and request.conversation_id == self._state.chat_id:
+        elif made is not None and request.conversation_id == self._state.chat_id:
             # If the chat was opened after storing, it is already listed.
             others = [each for each in self._unsent_attachments if each.id != made.id]
             self._unsent_attachments = [*others, made]
-        if outcome.notice:
-            self._window.show_notice(outcome.notice)
+        if notice:
+            self._window.show_notice(notice)
+        self._after_reading()
+
+    def _on_refused(self, request: _ReadRequest, problem: Problem) -> None:
+        if self._reading.pop(request.key, None) is not None:  # else the user removed it
+            self._refused.append(problem)
+            # Pasted text returns to the composer; text that does not fit is still in the clipboard.
+            if request.path is None and request.text and fits_box(request.text):
+                self._window.composer.edit.insertPlainText(request.text)
+        self._after_reading()
+
+    def _after_reading(self) -> None:
+        self._is_reading = False
+        self._read_next()
         self._report_refusals()
         self._changed()
 

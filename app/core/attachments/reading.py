@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from app.core.domain.attachment_errors import (
     AttachmentError,
@@ -55,31 +55,6 @@ def read_document(
     Raises:
         AttachmentError: the document cannot be used; the message says why.
     """
-    answer = _ask_child(path, name, max_chars, should_stop, limit_s)
-    kind = answer.get("error")
-    if kind is not None:
-        raise _refusal(str(kind), name, max_chars)
-    sections = tuple(Section(*each) for each in answer["sections"])
-    empty, pages = int(answer["empty_pages"]), int(answer["pages"])
-    if not sections and pages:
-        raise NoTextError(i18n("“{name}” has no text: its pages are scanned images.", name=name), _NO_TEXT_ADVICE)
-    if not sections:
-        raise NoTextError(i18n("“{name}” is empty.", name=name))
-    if not empty:
-        return Document(sections, pages)
-    words = {"name": name, "empty": empty, "pages": pages}
-    if empty == 1:
-        return Document(
-            sections, pages, i18n("1 of the {pages} pages of “{name}” has no text that could be read.", **words)
-        )
-    return Document(
-        sections, pages, i18n("{empty} of the {pages} pages of “{name}” have no text that could be read.", **words)
-    )
-
-
-def _ask_child(
-    path: Path, name: str, max_chars: int, should_stop: Callable[[], bool], limit_s: float
-) -> dict[str, Any]:
     words = [str(path.absolute()), str(max_chars), str(int(limit_s) + 1)]
     try:
         ended = run_helper("document", words, limit_s=limit_s, should_stop=should_stop)
@@ -89,12 +64,27 @@ def _ask_child(
     except HelperStoppedError:
         message = i18n("Reading “{name}” was cancelled.", name=name)
         raise AttachmentError(message, "Attach it again if you need it.") from None
-    if ended.answer is None:
+    answer = ended.answer
+    if answer is None:
         log.info("the reader of a document ended with %s and without an answer", ended.exit_reason)
         raise DocumentDamagedError(
             i18n("“{name}” could not be read: it took too much memory, or reading stopped unexpectedly.", name=name)
         )
-    return ended.answer
+    kind = answer.get("error")
+    if kind is not None:
+        raise _refusal(str(kind), name, max_chars)
+    sections = tuple(Section(*each) for each in answer["sections"])
+    empty, pages = int(answer["empty_pages"]), int(answer["pages"])
+    if not sections and pages:
+        raise NoTextError(i18n("“{name}” has no text: its pages are scanned images.", name=name), _NO_TEXT_ADVICE)
+    if not sections:
+        raise NoTextError(i18n("“{name}” is empty.", name=name))
+    counts, notice = {"name": name, "empty": empty, "pages": pages}, ""
+    if empty == 1:
+        notice = i18n("1 of the {pages} pages of “{name}” has no text that could be read.", **counts)
+    elif empty:
+        notice = i18n("{empty} of the {pages} pages of “{name}” have no text that could be read.", **counts)
+    return Document(sections, pages, notice)
 
 
 def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
@@ -116,37 +106,41 @@ def _refusal(kind: str, name: str, max_chars: int) -> AttachmentError:
     return refusals.get(kind, refusals["damaged"])
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFile:
-    """A file's content, and a notice for the user about parts that were not read."""
-
-    attachment: Attachment
-    notice: str = ""
-
-
-def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False) -> ReadFile:
-    """Read a text file, the text of a PDF, or a picture.
+def read_attachment(path: Path, should_stop: Callable[[], bool] = lambda: False) -> tuple[Attachment, str]:
+    """Read a text file, the text of a document, or a picture; also a notice for the user about parts not read.
 
     Raises:
         AttachmentError: the file cannot be attached; the message names the file and never its contents.
     """
     name = shown_name(path.name)
-    num_bytes, head = _read_kind(path, name)
-    kind = AttachmentKind.PDF if _PDF_MARK in head else kind_of(path.name)
-    if kind in (AttachmentKind.PDF, AttachmentKind.DOCUMENT):
-        if num_bytes > MAX_DOCUMENT_BYTES:
-            raise _too_large(name, num_bytes, MAX_DOCUMENT_BYTES)
+    with _open_checked(path, name) as handle:
+        num_bytes, head = os.fstat(handle.fileno()).st_size, handle.read(_PDF_MARK_WITHIN)
+        if not head:
+            raise NoTextError(i18n("“{name}” is empty.", name=name))
+        kind = AttachmentKind.PDF if _PDF_MARK in head else kind_of(path.name)
+        is_document = kind in (AttachmentKind.PDF, AttachmentKind.DOCUMENT)
+        limit = MAX_DOCUMENT_BYTES if is_document else MAX_PICTURE_BYTES if is_picture(head) else MAX_TEXT_BYTES
+        raw = head
+        if not is_document and num_bytes <= limit:
+            raw += handle.read(limit + 1 - len(head))
+    if max(num_bytes, len(raw)) > limit:
+        if limit == MAX_TEXT_BYTES:
+            decode(head, name, whole=False)  # raises a more specific error if it is no text
+        raise FileTooLargeError(
+            i18n(
+                "“{name}” is {num_bytes}; the limit for this kind of file is {limit}.",
+                name=name,
+                num_bytes=size_of(max(num_bytes, len(raw))),
+                limit=size_of(limit),
+            )
+        )
+    if is_document:
         read = read_document(path, name, MAX_CHARS, should_stop)
-        return ReadFile(Attachment(0, name, kind, num_bytes, text_of(read.sections)), read.notice)
+        return Attachment(0, name, kind, num_bytes, text_of(read.sections)), read.notice
     if is_picture(head):
-        if num_bytes > MAX_PICTURE_BYTES:
-            raise _too_large(name, num_bytes, MAX_PICTURE_BYTES)
-        return ReadFile(picture_attachment(name, _read(path, name, MAX_PICTURE_BYTES)))
-    if num_bytes > MAX_TEXT_BYTES:
-        decode(head, name, whole=False)  # raises a more specific error if it is no text
-        raise _too_large(name, num_bytes, MAX_TEXT_BYTES)
-    decoded = decode(_read(path, name), name)
-    return ReadFile(text_attachment(name, decoded.text, num_bytes), decoded.notice)
+        return picture_attachment(name, raw), ""
+    decoded = decode(raw, name)
+    return text_attachment(name, decoded.text, len(raw)), decoded.notice
 
 
 def text_of(sections: Sequence[Section]) -> str:
@@ -180,40 +174,25 @@ def text_attachment(name: str, text: str, num_bytes: int | None = None) -> Attac
     return Attachment(0, name, kind_of(name), num_bytes, text)
 
 
-def _read_kind(path: Path, name: str) -> tuple[int, bytes]:
-    """Returns the size and the first bytes; pipes and devices are not opened."""
-    with _open_checked(path, name) as handle:
-        num_bytes = os.fstat(handle.fileno()).st_size
-        if num_bytes == 0:
-            raise NoTextError(i18n("“{name}” is empty.", name=name))
-        return num_bytes, handle.read(_PDF_MARK_WITHIN)
-
-
-def _read(path: Path, name: str, most: int = MAX_TEXT_BYTES) -> bytes:
-    with _open_checked(path, name) as handle:
-        raw = handle.read(most + 1)
-        grown = os.fstat(handle.fileno()).st_size
-    if len(raw) > most:
-        raise _too_large(name, grown, most)
-    return raw
-
-
 @contextlib.contextmanager
 def _open_checked(path: Path, name: str) -> Iterator[IO[bytes]]:
     """Open a regular file without blocking. Its type is checked again afterwards, since it may have been replaced."""
     try:
         _check_kind(path.stat().st_mode, name)
-        with open(path, "rb", opener=_open_nonblocking) as handle:
+        flag = getattr(os, "O_NONBLOCK", 0)
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | flag)) as handle:
             _check_kind(os.fstat(handle.fileno()).st_mode, name)
             yield handle
+    except FileNotFoundError as error:
+        raise FileUnreadableError(
+            i18n("“{name}” no longer exists.", name=name), "Choose it again in its new location."
+        ) from error
     except OSError as error:
-        raise _unreadable(name, error) from error
+        raise FileUnreadableError(
+            i18n("“{name}” cannot be read: {reason}.", name=name, reason=error.strerror or error)
+        ) from error
     except ValueError as error:  # a path with a NUL character
         raise FileUnreadableError(i18n("“{name}” is not a valid file name.", name=name)) from error
-
-
-def _open_nonblocking(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _check_kind(mode: int, name: str) -> None:
@@ -221,22 +200,3 @@ def _check_kind(mode: int, name: str) -> None:
         raise FileUnreadableError(i18n("“{name}” is a folder.", name=name), "Attach the files in it that matter.")
     if not stat.S_ISREG(mode):
         raise FileUnreadableError(i18n("“{name}” is not a regular file.", name=name), "Attach a file.")
-
-
-def _unreadable(name: str, error: OSError) -> FileUnreadableError:
-    if isinstance(error, FileNotFoundError):
-        return FileUnreadableError(
-            i18n("“{name}” no longer exists.", name=name), "Choose it again in its new location."
-        )
-    return FileUnreadableError(i18n("“{name}” cannot be read: {reason}.", name=name, reason=error.strerror or error))
-
-
-def _too_large(name: str, num_bytes: int, limit: int) -> FileTooLargeError:
-    return FileTooLargeError(
-        i18n(
-            "“{name}” is {num_bytes}; the limit for this kind of file is {limit}.",
-            name=name,
-            num_bytes=size_of(num_bytes),
-            limit=size_of(limit),
-        )
-    )

@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 
 SCHEME = "engine:"
 MAX_ADDRESS_CHARS = 2_000
-UNKNOWN_DRAFT_METHOD = "spec_decode"  # for a server that counts drafted tokens but does not name its method
 _PATH = re.compile(r"[/~]|[A-Za-z]:[\\/]|.*\.gguf$", re.IGNORECASE | re.DOTALL)  # recognizes a path by its start or end
 _FILE_END = re.compile(r"(-\d{5}-of-\d{5})?\.gguf$", re.IGNORECASE)
 HOST_SEPARATOR = " @ "  # separates model and host in the name for statistics

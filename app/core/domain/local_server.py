@@ -99,7 +99,7 @@ class ServerState(StrEnum):
 class Activity:
     """Numbers of answered, waiting and running requests.
 
-    ``tokens_per_second``: speed of all running answers together over the last seconds; 0 if none runs.
+    ``tokens_per_second``: speed of all running answers together; 0 if none runs.
     """
 
     num_answered: int = 0

@@ -1,7 +1,7 @@
 """Runs one answer of a remote server and yields the same events as the local engine: text, counters, end.
 
 Servers report proposed and accepted tokens in their own formats: llama-server in ``timings``, SGLang in
-``sglext.spec_tokens_details`` (requested by ``return_spec_tokens_details``) and in ``meta_info``, vLLM from 0.32 with
+``sglext.spec_tokens_details`` (requested by ``return_spec_tokens_details``), vLLM from 0.32 with
 ``--per-request-spec-decode-metrics summary`` in ``metrics.speculative_decoding`` beside the usage.
 """
 
@@ -39,7 +39,6 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
-from engine.sentences import i18n
 
 CHAT, COMPLETION = "/v1/chat/completions", "/v1/completions"
 # These servers render the model's own chat template with variables, and can continue an assistant message.
@@ -85,7 +84,11 @@ def build_request(
     body["messages"] = [_message(message) for message in after_results(request.messages)]
     body |= _template(request, kind, reasoning)
     if request.messages and request.messages[-1].role == "assistant":
-        body |= _continuing(kind)
+        if kind not in _OWN_TEMPLATE:
+            message = "This remote server cannot continue an answer."
+            raise RequestRejectedError(message, "Ask for the answer again instead.")
+        if kind is not ServerKind.LLAMA_SERVER:  # which continues by default
+            body |= {"continue_final_message": True, "add_generation_prompt": False}
     return CHAT, body
 
 
@@ -96,15 +99,6 @@ def _template(request: ChatRequest, kind: ServerKind, reasoning: Mapping[str, ob
         return {**reasoning, **({EFFORT_VARIABLE: given[EFFORT_VARIABLE]} if EFFORT_VARIABLE in given else {})}
     kept = reasoning.get("chat_template_kwargs")
     return {**reasoning, **request_fields({**(kept if isinstance(kept, dict) else {}), **given})}
-
-
-def _continuing(kind: ServerKind) -> Mapping[str, object]:
-    """Request fields that make the server continue the last message; llama-server does so by default."""
-    if kind not in _OWN_TEMPLATE:
-        raise RequestRejectedError("This remote server cannot continue an answer.", "Ask for the answer again instead.")
-    if kind is ServerKind.LLAMA_SERVER:
-        return {}
-    return {"continue_final_message": True, "add_generation_prompt": False}
 
 
 def _sampling(sampling: SamplingParams, kind: ServerKind) -> dict[str, object]:
@@ -202,24 +196,14 @@ class RemoteAnswer:
                     if time.monotonic() - reported_at >= STATS_INTERVAL_S:
                         reported_at = time.monotonic()
                         yield StatsUpdate(request_id, self.stats())
-        except RemoteError as error:
+        except RemoteError:
             if not should_stop():
-                raise self._mention_pictures(error) from error
+                raise
         if self._is_reasoning and not should_stop():
             yield TextChunk(request_id, END_THINK_TAG, (TokenSpan(len(END_THINK_TAG), Source.TARGET),))
         if should_stop():
             self._reason = FinishReason.CANCELLED
         yield Finished(request_id, self._reason, self.stats())
-
-    def _mention_pictures(self, error: RemoteError) -> RemoteError:
-        """If a conversation with pictures was refused, say that the pictures may be the reason."""
-        refused = isinstance(error, RequestRejectedError) and not self._num_pieces
-        if not refused or not any(message.pictures for message in self._request.messages):
-            return error
-        return RequestRejectedError(
-            i18n("The remote server refused the conversation with its pictures. {reason}", reason=error.message),
-            "Choose a model that sees pictures, or leave them out.",
-        )
 
     # ---- what came -------------------------------------------------------------------------------------------------
 
@@ -285,10 +269,6 @@ class RemoteAnswer:
             cached = count(self._timings.get("cache_n")) or cached
             prompt = prompt or cached + count(self._timings.get("prompt_n"))
         drafted = self._drafted or DraftCounters()
-        by_depth = drafted.accepted_by_depth
-        # With several draft lengths, the number of proposals by depth is unknown.
-        if drafted.passes * len(by_depth) != drafted.proposed:
-            by_depth = ()
         return RunStats(
             mode=Mode.AUTO if drafted.proposed else Mode.OFF,
             prompt_tokens=prompt,
@@ -299,8 +279,6 @@ class RemoteAnswer:
             passes=drafted.passes if drafted.accepted <= tokens else 0,
             proposed=drafted.proposed,
             accepted=drafted.accepted,
-            proposed_by_depth=(drafted.passes,) * len(by_depth),
-            accepted_by_depth=by_depth,
             decode_s=self._decode_s(tokens),
             inter_token_ms_p50=percentile_ms(self._intervals, 50),
             inter_token_ms_p95=percentile_ms(self._intervals, 95),
@@ -326,7 +304,6 @@ class DraftCounters:
     proposed: int = 0
     accepted: int = 0
     passes: int = 0
-    accepted_by_depth: tuple[int, ...] = ()
 
 
 def draft_counters_in(event: Mapping[str, Any]) -> DraftCounters | None:
@@ -338,30 +315,14 @@ def draft_counters_in(event: Mapping[str, Any]) -> DraftCounters | None:
     metrics = event.get("metrics")
     reported = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
     if isinstance(reported, dict):
-        return _of_vllm(reported)
-    choices = event.get("choices")
-    choice = choices[0] if isinstance(choices, list) and choices and isinstance(choices[0], dict) else {}
-    found: list[Mapping[str, Any]] = []
-    for holder in (event, choice):
-        extra = holder.get("sglext")
-        places = [holder.get("meta_info"), extra.get("spec_tokens_details") if isinstance(extra, dict) else None]
-        first = [place[0] if isinstance(place, list) and place else place for place in places]
-        found += [place for place in first if isinstance(place, dict)]
-    for details in found:
-        if "spec_verify_ct" in details:
-            proposed = count(details.get("spec_num_proposed_drafts", details.get("spec_draft_token_num")))
-            accepted = count(details.get("spec_num_correct_drafts", details.get("spec_accept_token_num")))
-            return DraftCounters(proposed, accepted, count(details["spec_verify_ct"]))
+        names = ("num_draft_tokens", "num_accepted_draft_tokens", "num_spec_steps")
+        return DraftCounters(*(count(reported.get(name)) for name in names))
+    extra = event.get("sglext")
+    details = extra.get("spec_tokens_details") if isinstance(extra, dict) else None
+    if isinstance(details, dict) and "spec_verify_ct" in details:
+        proposed, accepted = (count(details.get(f"spec_num_{name}_drafts")) for name in ("proposed", "correct"))
+        return DraftCounters(proposed, accepted, count(details["spec_verify_ct"]))
     return None
-
-
-def _of_vllm(reported: Mapping[str, Any]) -> DraftCounters:
-    """Entry j of the histogram counts the passes that accepted exactly j drafted tokens."""
-    histogram = reported.get("acceptance_histogram")
-    kept = [count(each) for each in histogram] if isinstance(histogram, list) else []
-    by_depth = tuple(sum(kept[depth:]) for depth in range(1, len(kept)))
-    proposed, accepted = count(reported.get("num_draft_tokens")), count(reported.get("num_accepted_draft_tokens"))
-    return DraftCounters(proposed, accepted, count(reported.get("num_spec_steps")), by_depth)
 
 
 def count(value: Any) -> int:  # noqa: ANN401 (JSON)

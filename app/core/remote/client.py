@@ -50,20 +50,6 @@ _TOO_LONG = re.compile(
     r"keep the first \d+ tokens",
     re.IGNORECASE,
 )
-# The number of prompt tokens, without the answer's if both are reported. "at least 4097 tokens" is ignored, since vLLM
-# stops counting there.
-_PROMPT_TOKENS = re.compile(
-    r"(\d{1,9}) (?:in the messages|tokens from the input messages)|has (\d{1,9}) input tokens|"
-    r"resulted in (\d{1,9}) tokens|(?:input|request) \((\d{1,9}) tokens\)|"
-    r"keep the first (\d{1,9}) tokens|n_keep: (\d{1,9})|too long: (\d{1,9}) tokens|"
-    r"prompt contains (\d{1,9}) (?:input )?tokens|requested (\d{1,9}) tokens",
-    re.IGNORECASE,
-)
-_LIMIT = re.compile(
-    r"maximum context length (?:is|of) (\d{1,9})|context (?:length|size) \((\d{1,9}) tokens\)|"
-    r"context length of only (\d{1,9})|n_ctx: (\d{1,9})|max_model_len=(\d{1,9})|> (\d{1,9}) maximum|limit of (\d{1,9})",
-    re.IGNORECASE,
-)
 _MODEL_NOT_FOUND = re.compile(
     r"model[^.]{0,200}(?:does not exist|not found|not loaded|not exist)|model_not_found", re.IGNORECASE
 )
@@ -83,7 +69,7 @@ def status_error(status: int, body: bytes, host: str, *, had_key: bool) -> Remot
 
     For a failure within a stream, ``status`` is 500.
     """
-    reason, code, found = _reason(body)
+    reason, code = _reason(body)
     if 300 <= status < 400:
         message = i18n("{host} redirects to another address. Paceline does not follow it.", host=host)
         return ServerAddressError(message, "Enter the server's new address.")
@@ -92,12 +78,12 @@ def status_error(status: int, body: bytes, host: str, *, had_key: bool) -> Remot
     if status in (401, 403):
         return KeyRejectedError(i18n("{host} needs a key, and none is stored for it.", host=host), "Enter its key.")
     if _TOO_LONG.search(f"{reason} {code}") and status in (400, 413, 422, 500):
-        return _context_error(host, _number(found, "n_prompt_tokens", _PROMPT_TOKENS), _number(found, "n_ctx", _LIMIT))
-    return _other_error(status, host, reason, code, has_error=bool(found))
+        return ContextExceededError(i18n("The conversation does not fit the context of {host}.", host=host))
+    return _other_error(status, host, reason, code)
 
 
-def _other_error(status: int, host: str, reason: str, code: str, *, has_error: bool) -> RemoteError:
-    if _MODEL_NOT_FOUND.search(f"{reason} {code}") or (status == 404 and has_error):
+def _other_error(status: int, host: str, reason: str, code: str) -> RemoteError:
+    if _MODEL_NOT_FOUND.search(f"{reason} {code}") or (status == 404 and (reason or code.strip())):
         return ModelNotOfferedError(i18n("{host} does not offer the model.", host=host))
     if status == 404:
         return InvalidResponseError(i18n("{host} does not have this address.", host=host))
@@ -108,46 +94,22 @@ def _other_error(status: int, host: str, reason: str, code: str, *, has_error: b
     return RequestRejectedError(i18n("{host} answered with status {status}.", host=host, status=status))
 
 
-def _context_error(host: str, num_tokens: int, n_ctx: int) -> ContextExceededError:
-    message = i18n("The conversation does not fit the context of {host}.", host=host)
-    if num_tokens and n_ctx:
-        message = i18n(
-            "The conversation has {num_tokens:,} tokens, but the context of {host} holds {n_ctx:,}, including the "
-            "answer.",
-            num_tokens=num_tokens,
-            host=host,
-            n_ctx=n_ctx,
-        )
-    error = ContextExceededError(message)
-    error.num_tokens, error.n_ctx = num_tokens, n_ctx
-    return error
-
-
-def _reason(body: bytes) -> tuple[str, str, dict[str, Any]]:
-    """Parse an error body in any of the common formats: message, kind, and all fields."""
+def _reason(body: bytes) -> tuple[str, str]:
+    """The message and the kind of an error body in any of the common formats."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
-        return "", "", {}
+        return "", ""
     found = data.get("error", data) if isinstance(data, dict) else {}
     if isinstance(found, str):
         found = {"message": found}
     if not isinstance(found, dict):
-        return "", "", {}
+        return "", ""
     message = found.get("message") or found.get("detail") or ""
     code = f"{found.get('code', '')} {found.get('type', '')}"
     text = str(message)
     plain = " ".join("".join(char if char.isprintable() else " " for char in text[: 4 * MAX_REASON_CHARS]).split())
-    return plain if len(plain) <= MAX_REASON_CHARS else plain[: MAX_REASON_CHARS - 1] + "…", code[:200], found
-
-
-def _number(found: dict[str, Any], field: str, pattern: re.Pattern[str]) -> int:
-    """Read a number from an error's field or message; 0 if neither has one."""
-    reported = found.get(field)
-    if isinstance(reported, int) and not isinstance(reported, bool) and 0 < reported < 10**9:
-        return reported
-    match = pattern.search(str(found.get("message") or found.get("detail") or ""))
-    return next((int(each) for each in match.groups() if each is not None), 0) if match else 0
+    return plain if len(plain) <= MAX_REASON_CHARS else plain[: MAX_REASON_CHARS - 1] + "…", code[:200]
 
 
 def normal_url(text: str) -> str:
@@ -232,20 +194,16 @@ class RemoteClient:
         Raises:
             RemoteError: the server is unreachable or refused the request.
         """
+        with self._sent("GET" if body is None else "POST", path, body, REQUEST_S) as answer:
+            if answer.status_code in (400, 404, 405, 422, 501):
+                return {}
+            self._check(answer)
+            text = self._body(answer, MAX_BYTES, within_s=REQUEST_S)
         try:
-            found = json.loads(self.text(path, body))
+            found = json.loads(text)
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
-
-    def text(self, path: str, body: Mapping[str, object] | None = None) -> str:
-        """Like `json`, for a text."""
-        method = "GET" if body is None else "POST"
-        with self._deadline(REQUEST_S), self._sent(method, path, body, REQUEST_S) as answer:
-            if answer.status_code in (400, 404, 405, 422, 501):
-                return ""
-            self._check(answer)
-            return self._body(answer, MAX_BYTES).decode("utf-8", "replace")
 
     @contextmanager
     def answer(self, path: str, body: Mapping[str, object]) -> Iterator[Iterator[dict[str, Any]]]:
@@ -278,30 +236,6 @@ class RemoteClient:
             if isinstance(connection, socket.socket):
                 with contextlib.suppress(OSError):  # it was closed meanwhile
                     socket.socket.shutdown(connection, socket.SHUT_RDWR)
-
-    @contextmanager
-    def _deadline(self, seconds: float) -> Iterator[None]:
-        """Limit the duration of a small answer, even if bytes keep arriving."""
-        is_late = threading.Event()
-
-        def end() -> None:
-            is_late.set()
-            self._shutdown_streams()
-
-        timer = threading.Timer(seconds, end)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        except RemoteError:
-            if not is_late.is_set():
-                raise
-        finally:
-            timer.cancel()
-        if is_late.is_set():
-            raise ServerTimeoutError(
-                i18n("{host} did not finish its answer in {seconds} s.", host=self.host, seconds=round(seconds))
-            )
 
     # ---- one request -----------------------------------------------------------------------------------------------
 
@@ -361,8 +295,15 @@ class RemoteClient:
         body = b"" if 300 <= answer.status_code < 400 else self._body(answer, MAX_ERROR_BYTES, is_cut=True)
         raise status_error(answer.status_code, body, self.host, had_key=bool(self._key))
 
-    def _body(self, answer: Any, max_bytes: int, *, is_cut: bool = False) -> bytes:  # noqa: ANN401 (a response)
-        body = small_body(answer, max_bytes, self._silence_s)
+    def _body(
+        self,
+        answer: Any,  # noqa: ANN401 (a response)
+        max_bytes: int,
+        *,
+        is_cut: bool = False,
+        within_s: float | None = None,
+    ) -> bytes:
+        body = small_body(answer, max_bytes, within_s or self._silence_s)
         if len(body) > max_bytes and not is_cut:
             raise InvalidResponseError(i18n("The answer of {host} is far too long.", host=self.host))
         return self._without_key(body[:max_bytes])

@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.core.domain.engines import UNKNOWN_DRAFT_METHOD, RemoteModel, ServerFacts, ServerKind
+from app.core.domain.engines import RemoteModel, ServerFacts, ServerKind
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import InvalidResponseError, RemoteError
 from engine.prompt.thinking import ThinkingChoice, Variables, find_thinking
@@ -104,11 +104,9 @@ def _ollama(client: RemoteClient, models: Models) -> ServerFacts | None:
 
 def _vllm(client: RemoteClient, models: Models) -> ServerFacts | None:
     version = client.json("/version").get("version")
-    metrics = client.text("/metrics") if isinstance(version, str) else ""
-    if not isinstance(version, str) or not ("vllm:" in metrics or any(model.n_ctx for model in models)):
+    if not isinstance(version, str) or not any(model.n_ctx for model in models):
         return None
-    drafting = UNKNOWN_DRAFT_METHOD if "vllm:spec_decode_num_drafts_total" in metrics else ""
-    return ServerFacts(ServerKind.VLLM, _reported(version), models, drafting)
+    return ServerFacts(ServerKind.VLLM, _reported(version), models)
 
 
 def _dict(value: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
@@ -177,24 +175,24 @@ def _of_llama_server(client: RemoteClient, model: str) -> tuple[ReasoningMode, .
 
 
 def _of_ids(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
-    """Try the variables one by one: these servers do not show their template, only a rendered question."""
-    rendered: dict[str, tuple[int, ...]] = {}
+    """Try the variables one by one: these servers do not show their template, only the ids of a rendered question."""
 
     def render(variables: Variables) -> str | None:
-        key = repr(sorted(variables.items()))
-        if key not in rendered:
-            body = {"model": model, "messages": _QUESTION, "chat_template_kwargs": dict(variables)}
-            rendered[key] = _ids(client.json("/tokenize", body))
-        return repr(rendered[key]) if rendered[key] else None
+        body = {"model": model, "messages": _QUESTION, "chat_template_kwargs": dict(variables)}
+        ids = client.json("/tokenize", body).get("tokens")
+        is_good = isinstance(ids, list) and 0 < len(ids) <= _MAX_IDS and all(type(each) is int for each in ids)
+        return " ".join(map(str, ids)) if isinstance(ids, list) and is_good else None
+
+    def tag_of(prompt: str) -> str:
+        last = [int(each) for each in prompt.split()[-_NUM_LAST_IDS:]]
+        answer = client.json("/detokenize", {"model": model, "tokens": last, "skip_special_tokens": False})
+        return _tag_at_end(str(answer.get("prompt", answer.get("text"))))  # vLLM's field, and SGLang's
 
     if render({}) is None:
         return ()
     known = [name for name, one, other in _TRIED_VARIABLES if render({name: one}) != render({name: other})]
     source = " ".join("{{ " + name + " }}" for name in known)
-    by_prompt = {repr(ids): ids for ids in rendered.values()}
-    choices = find_thinking(source, render)
-    by_prompt |= {repr(ids): ids for ids in rendered.values()}
-    return tuple(_reasoning_mode(one, _tag_at_end(_text(client, model, by_prompt[one.prompt]))) for one in choices)
+    return tuple(_reasoning_mode(choice, tag_of(choice.prompt)) for choice in find_thinking(source, render))
 
 
 def _of_ollama(client: RemoteClient, model: str) -> tuple[ReasoningMode, ...]:
@@ -223,20 +221,6 @@ def request_fields(variables: Mapping[str, TemplateValue]) -> dict[str, object]:
     if isinstance(variables.get(EFFORT_VARIABLE), str):
         fields[EFFORT_VARIABLE] = variables[EFFORT_VARIABLE]
     return fields
-
-
-def _ids(answer: Mapping[str, Any]) -> tuple[int, ...]:
-    ids = answer.get("tokens")
-    good = isinstance(ids, list) and len(ids) <= _MAX_IDS and all(type(each) is int for each in ids)
-    return tuple(ids) if isinstance(ids, list) and good else ()
-
-
-def _text(client: RemoteClient, model: str, ids: tuple[int, ...]) -> str:
-    """The end of a prompt as text; the field's name differs between SGLang and vLLM."""
-    body = {"model": model, "tokens": list(ids[-_NUM_LAST_IDS:]), "skip_special_tokens": False}
-    answer = client.json("/detokenize", body)
-    found = answer.get("prompt", answer.get("text"))
-    return found if isinstance(found, str) else ""
 
 
 def _tag_at_end(prompt: str) -> str:

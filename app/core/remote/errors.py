@@ -45,18 +45,11 @@ class ModelNotOfferedError(RemoteError):
 
 
 class ContextExceededError(RemoteError):
-    """The conversation is too long for the server.
-
-    ``num_tokens``: its length. ``n_ctx``: the limit. Each is 0 if the server did not report it.
-    """
-
     title = "The conversation is too long for the remote server"
     default_advice = (
         "Leave out the oldest messages (in the chat's settings), shorten the message, or start the server with "
         "a larger context."
     )
-    num_tokens = 0
-    n_ctx = 0
 
 
 class ServerBusyError(RemoteError):

@@ -1,8 +1,8 @@
 """Shortens conversations that exceed a remote server's context: a refused request is sent again with fewer messages.
 
-The local engine counts tokens in advance. A remote server reports their number only afterwards, if at all. So tokens
-are estimated from its refusal, and the server decides whether the rest fits. The rules for omitting messages, and the
-notice, are the local engine's (`engine.prompt.overflow`, `engine.session.summarising`).
+The local engine counts tokens in advance. For a remote server they are estimated from the number of characters, and
+the server decides whether the rest fits. The rules for omitting messages, and the notice, are the local engine's
+(`engine.prompt.overflow`, `engine.session.summarising`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from engine.records import (
 )
 from engine.session.summarising import CONTEXT_DIVISOR, Summariser
 
-CHARS_PER_TOKEN = 3.0  # if the server reports no count; low for English, so that enough is omitted
+CHARS_PER_TOKEN = 3.0  # low for English, so that enough is omitted
 MIN_ANSWER_TOKENS = 32  # minimum number of tokens for the answer
 MAX_TRIES = 8
 _TEMPLATE_CHARS = 8  # characters that a template adds to a message
@@ -59,15 +59,15 @@ class FittingAnswer:
                 for event in self._answering(request).events(should_stop):
                     begun = begun or isinstance(event, TextChunk)
                     yield self._with_notice(event)
-            except ContextExceededError as error:
+            except ContextExceededError:
                 if begun or should_stop():
                     raise
                 if request.max_tokens is not None:  # some servers add max_tokens to the prompt's tokens
                     request = replace(request, max_tokens=None)
                     continue
                 if shorter is None:
-                    request = yield from self._summarised(request, error, should_stop)
-                    shorter = self._shorter(request, error)
+                    request = yield from self._summarised(request, should_stop)
+                    shorter = self._shorter(request)
                     if self._note:
                         continue
                 kept = next(shorter, None)
@@ -88,9 +88,9 @@ class FittingAnswer:
 
     # ---- what may go -----------------------------------------------------------------------------------------------
 
-    def _shorter(self, request: ChatRequest, error: ContextExceededError) -> Iterator[TrimmedMessages]:
+    def _shorter(self, request: ChatRequest) -> Iterator[TrimmedMessages]:
         """Yield shorter conversations that the request's settings allow, longest first."""
-        measure = _TokenEstimate(request.messages, error, self._n_ctx)
+        measure = _TokenEstimate(request.messages, self._n_ctx)
         capacity = measure.n_ctx - max(MIN_ANSWER_TOKENS, measure.n_ctx // CONTEXT_DIVISOR)
         if request.raw_prompt is not None or request.continues_text or not request.messages:
             return
@@ -107,11 +107,11 @@ class FittingAnswer:
                 yield kept
 
     def _summarised(
-        self, request: ChatRequest, error: ContextExceededError, should_stop: Callable[[], bool]
+        self, request: ChatRequest, should_stop: Callable[[], bool]
     ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
         """Let the server's model summarise the oldest messages, if the request's settings allow it."""
-        measure = _TokenEstimate(request.messages, error, self._n_ctx)
-        if request.overflow is not Overflow.SUMMARISE or not measure.is_reported or not request.messages:
+        measure = _TokenEstimate(request.messages, self._n_ctx)
+        if request.overflow is not Overflow.SUMMARISE or not self._n_ctx or not request.messages:
             return request
 
         def build(messages: Sequence[Message]) -> list[int]:
@@ -137,17 +137,12 @@ class FittingAnswer:
 
 
 class _TokenEstimate:
-    """Estimates tokens of texts from a server's refusal of a conversation.
+    """Estimates tokens of messages that are too long together for a context of ``n_ctx`` tokens (0 if unknown)."""
 
-    ``is_reported``: the context size is known. Otherwise the conversation is assumed to be just too long.
-    """
-
-    def __init__(self, messages: Sequence[Message], error: ContextExceededError, n_ctx: int) -> None:
+    def __init__(self, messages: Sequence[Message], n_ctx: int) -> None:
         chars = max(sum(map(_chars, messages)), 1)
-        reported = error.n_ctx or n_ctx
-        self.is_reported = reported > 0
-        num_tokens = error.num_tokens or max(ceil(chars / CHARS_PER_TOKEN), reported + 1)
-        self.n_ctx = reported or num_tokens
+        num_tokens = max(ceil(chars / CHARS_PER_TOKEN), n_ctx + 1)
+        self.n_ctx = n_ctx or num_tokens
         self._per_char = num_tokens / chars
 
     def count(self, message: Message) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from engine.sentences import i18n
 
 SCHEMA = 1
 NO_KEYRING = i18n("Set up a keyring such as GNOME Keyring or KWallet. Paceline does not write keys to files.")
-MAX_SERVERS = 100
 
 
 class RemoteServerList:
@@ -31,7 +30,7 @@ class RemoteServerList:
         read = self._file.read()
         self.problem: Problem | None = read.problem
         entries = read.document.get("engines")
-        found = map(_record, entries[:MAX_SERVERS] if isinstance(entries, list) else ())
+        found = map(_record, entries if isinstance(entries, list) else ())
         self._records = {record.url: record for record in found if record is not None}
 
     @property
@@ -113,14 +112,16 @@ class RemoteServerList:
 
     def _keep(self, record: ServerRecord) -> None:
         with self._lock:
-            if record.url not in self._records and len(self._records) >= MAX_SERVERS:
-                raise ServerListError("There are too many remote servers.", "Remove one first.")
             self._records[record.url] = record
             self._write()
 
     def _write(self) -> None:
         try:
-            self._file.write({"schema": SCHEMA, "engines": [_table(record) for record in self._records.values()]})
+            tables = [
+                {"url": record.url, "allows_plain": record.allows_plain, **asdict(record.facts)}
+                for record in self._records.values()
+            ]
+            self._file.write({"schema": SCHEMA, "engines": tables})
         except (SettingsWriteError, OSError) as error:
             raise ServerListError(i18n("{path} cannot be written.", path=self._file.path)) from error
 
@@ -129,24 +130,12 @@ def _origin(url: str) -> str:
     return "/".join(url.split("/")[:3])
 
 
-def _table(record: ServerRecord) -> dict[str, Any]:
-    facts = record.facts
-    return {
-        "url": record.url,
-        "allows_plain": record.allows_plain,
-        "kind": facts.kind.value,
-        "version": facts.version,
-        "drafting": facts.drafting,
-        "models": [{"name": model.name, "n_ctx": model.n_ctx, "sees": model.has_vision} for model in facts.models],
-    }
-
-
 def _record(table: Any) -> ServerRecord | None:  # noqa: ANN401 (TOML)
     """Parse an entry of the file; None if it is invalid."""
     try:
         kind = ServerKind(table["kind"]) if table["kind"] in set(ServerKind) else ServerKind.OTHER
         models = tuple(
-            RemoteModel(str(each["name"]), int(each["n_ctx"]), each.get("sees") is not False)
+            RemoteModel(str(each["name"]), int(each["n_ctx"]), each.get("has_vision") is not False)
             for each in table["models"]
         )
         facts = ServerFacts(kind, str(table["version"]), models, str(table["drafting"]))

@@ -14,7 +14,7 @@ from app.core.domain.engines import KIND_NAMES, RemoteModel, ServerRecord, split
 from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.detection import ReasoningMode, reasoning_modes
-from app.core.remote.errors import ContextExceededError, ModelNotOfferedError, RemoteError
+from app.core.remote.errors import ModelNotOfferedError, RemoteError
 from app.core.remote.fitting import FittingAnswer
 from app.core.remote.server_list import RemoteServerList
 from engine.errors import LoadCancelledError, PacelineError
@@ -30,7 +30,6 @@ from engine.records import (
     ModelInfo,
     Problem,
     RunStats,
-    ThinkingOption,
 )
 from engine.request_queue import QueuedRequest, RequestQueue
 from engine.requests import OnEvent, Request
@@ -51,30 +50,6 @@ class _SelectedModel:
     record: ServerRecord
     model: RemoteModel
     modes: tuple[ReasoningMode, ...] = ()
-
-
-def model_info(
-    record: ServerRecord, model: RemoteModel, path: str, thinking: tuple[ThinkingOption, ...] = ()
-) -> ModelInfo:
-    """The facts of a remote model for the window; its sizes are unknown."""
-    return ModelInfo(
-        path=path,
-        name=model.title,
-        architecture=record.facts.title,
-        num_params=0,
-        size_bytes=0,
-        n_vocab=0,
-        n_ctx=model.n_ctx,
-        n_ctx_train=model.n_ctx,
-        threads=0,
-        gpu_layers=0,
-        template_name=FROM_MODEL,
-        engine_url=record.url,
-        inexact_reason=i18n("The same question may get another answer: that depends on the remote server."),
-        reasoning_start_tag=thinking[0].reasoning_start_tag if thinking else "",
-        thinking=thinking,
-        has_vision=model.has_vision,
-    )
 
 
 class RemoteWorker:
@@ -125,9 +100,11 @@ class RemoteWorker:
     def _run(self) -> None:
         while (queued := self._queue.take()) is not None:
             try:
-                self._execute(queued)
-            except ContextExceededError as error:
-                queued.on_event(EngineFailed(error.problem, queued.number, error.num_tokens))
+                if isinstance(queued.request, ChatRequest):
+                    self._answer(queued, queued.request)
+                else:
+                    assert isinstance(queued.request, LoadRequest)  # noqa: S101  (nothing else comes here)
+                    self._load(queued, queued.request)
             except PacelineError as error:
                 was_cancelled = isinstance(error, LoadCancelledError)
                 queued.on_event(EngineFailed(error.problem, queued.number, was_cancelled=was_cancelled))
@@ -137,15 +114,6 @@ class RemoteWorker:
             finally:
                 self._client = None
                 self._queue.remove(queued)
-
-    def _execute(self, queued: QueuedRequest) -> None:
-        request = queued.request
-        if isinstance(request, LoadRequest):
-            self._load(queued, request)
-        elif isinstance(request, ChatRequest):
-            self._answer(queued, request)
-        else:
-            raise TypeError(type(request).__name__)
 
     def _begin(self, queued: QueuedRequest, record: ServerRecord, engines: RemoteServerList) -> RemoteClient:
         client = self._client = engines.client(record)
@@ -177,7 +145,24 @@ class RemoteWorker:
         modes = reasoning_modes(client, record.facts.kind, model.name)
         self._selected = _SelectedModel(record, model, modes)
         unavailable: dict[Mode, str] = {mode: DECIDED_BY_SERVER for mode in Mode if mode is not Mode.OFF}
-        info = model_info(record, model, request.target, tuple(mode.option for mode in modes))
+        info = ModelInfo(
+            path=request.target,
+            name=model.title,
+            architecture=record.facts.title,
+            num_params=0,  # sizes are unknown
+            size_bytes=0,
+            n_vocab=0,
+            n_ctx=model.n_ctx,
+            n_ctx_train=model.n_ctx,
+            threads=0,
+            gpu_layers=0,
+            template_name=FROM_MODEL,
+            engine_url=record.url,
+            inexact_reason=i18n("The same question may get another answer: that depends on the remote server."),
+            reasoning_start_tag=modes[0].option.reasoning_start_tag if modes else "",
+            thinking=tuple(mode.option for mode in modes),
+            has_vision=model.has_vision,
+        )
         queued.on_event(EngineReady(info, unavailable=unavailable, request_id=queued.number))
 
     def _answer(self, queued: QueuedRequest, request: ChatRequest) -> None:

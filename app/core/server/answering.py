@@ -31,12 +31,12 @@ async def respond(asked: CompletionRequest, builder: AnswerBuilder, answers: Seq
     A stream waits until its prompt is tokenized, so that earlier errors set the HTTP status.
     """
     if asked.stream:
-        first = await _next_within(answers[0], EARLY_FAILURE_S)
+        first = await next_event(answers[0], EARLY_FAILURE_S)
         return AnswerStream(_chunks(builder, first, answers), builder.media_type)
     whole = list[dict[str, object]]()
     for events in answers:
         chunks: list[TextChunk] = []
-        while isinstance(event := await next_event(events), TextChunk | PrefillProgress):
+        while not isinstance(event := await next_event(events), Finished):
             chunks += [event] if isinstance(event, TextChunk) else []
         whole.append(builder.whole(chunks, event))
     return JSONResponse(builder.combined(whole))
@@ -53,7 +53,7 @@ async def _chunks(builder: AnswerBuilder, first: AnswerEvent | None, answers: Se
             event, is_begun = first, False
             while True:
                 if event is None:
-                    event = await _next_within(events, KEEP_ALIVE_S)
+                    event = await next_event(events, KEEP_ALIVE_S)
                 if event is None:
                     yield builder.keep_alive(is_begun=is_begun)
                     continue
@@ -76,22 +76,17 @@ def _chunks_of(builder: AnswerBuilder, event: AnswerEvent, *, is_begun: bool) ->
     return [*head, *(builder.last_chunks(event) if isinstance(event, Finished) else builder.text_chunks(event))]
 
 
-async def _next_within(events: Events, seconds: float) -> AnswerEvent | None:
-    """The next event of an answer; None if none arrives in time."""
-    try:
-        async with asyncio.timeout(seconds):
-            return await next_event(events)
-    except TimeoutError:
-        return None
-
-
-async def next_event(events: Events) -> AnswerEvent:
-    """Wait for the next event of an answer: prompt tokenized, text, end.
+async def next_event(events: Events, seconds: float | None = None) -> AnswerEvent | None:
+    """Wait for the next event of an answer: prompt tokenized, text, end; None if none arrives in time.
 
     Raises:
         ApiError: the answer failed or was stopped.
     """
-    event = await events.get()
+    try:
+        async with asyncio.timeout(seconds):
+            event = await events.get()
+    except TimeoutError:
+        return None
     if isinstance(event, ApiError):
         raise event
     assert not isinstance(event, EngineReady | SessionReply)  # noqa: S101  (of a load, or a call, alone)

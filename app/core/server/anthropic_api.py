@@ -40,11 +40,7 @@ _BILLING_LINE = "x-anthropic-billing-header:"
 
 
 def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
-    """Read the body of a request to ``/v1/messages``.
-
-    Raises:
-        ApiError: 400, with the name of the wrong field.
-    """
+    """Read the body of a request to ``/v1/messages``."""
     fields = Fields(body)
     fields.ignore(*_WITHOUT_EFFECT)
     if fields.pop("thread") is not None:  # this error makes the client send the whole conversation
@@ -78,13 +74,11 @@ def _system(value: object) -> tuple[Message, ...]:
 
 
 def _messages(fields: Fields, source: PictureSource | None) -> list[Message]:
-    if not fields.has("messages"):
-        raise missing("messages")
     messages, given = list[Message](), fields.objects("messages")
     for one in given:
         messages += _message(one, source, is_last=one is given[-1])
     if not messages:
-        raise ApiError(400, "`messages` is empty.", param="messages")
+        raise missing("messages")
     return messages
 
 
@@ -98,7 +92,7 @@ def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> 
         content = ""
     if not isinstance(content, list):
         if not isinstance(content, str):
-            raise wrong_type(at, "a string or an array of blocks", content)
+            raise wrong_type(at, "a string or an array of blocks")
         return [Message(role, content)]
     rest, calls, results = list[object](), list[ToolCall](), list[Message]()
     for index, block in enumerate(content):
@@ -141,7 +135,7 @@ def _result(fields: Fields, source: PictureSource | None) -> Message:
 def _tool(fields: Fields) -> Json | None:
     """Convert a tool to a function; None for a tool that runs at Anthropic."""
     if (kind := fields.text("type") or "custom") != "custom":
-        warn(fields.path("type"), f"`{fields.param}` is left out: tools of the type {kind[:40]} run at Anthropic.")
+        warn(f"`{fields.param}` is left out: tools of the type {kind[:40]} run at Anthropic.")
         return None
     function: Json = {"name": fields.required("name"), "parameters": fields.pop("input_schema")}
     function["description"] = fields.text("description")
@@ -188,7 +182,7 @@ def _thinking(given: Fields | None, model: ServedModel) -> Json:
         return {}
     names = [option.name for option in model.ready.target.thinking]
     if names and "off" not in names:
-        warn("thinking", "`thinking` has no effect: this model always thinks.")
+        warn("`thinking` has no effect: this model always thinks.")
         return {}
     return {"reasoning_effort": "none"}
 

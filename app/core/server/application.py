@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,25 +17,24 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from app.core.server.access import ENTRY, AccessControl, AllowedHosts
-from app.core.server.answering import AnswerStream, cancel_on_disconnect, events_across_threads, respond
-from app.core.server.answers import AnswerBuilder, ResponseBuilder
+from app.core.server.answering import AnswerStream, Events, cancel_on_disconnect, events_across_threads, respond
+from app.core.server.answers import AnswerBuilder, Json, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
-from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingDialect, EmbeddingSource, no_embeddings_error
-from app.core.server.engine_job import SessionCall, SessionReply, unload
+from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingSource, ParsedRequest, no_embeddings_error
+from app.core.server.engine_job import EngineJob, SessionCall, SessionReply, unload
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
 from app.core.server.fields import (
     MAX_BODY_BYTES,
     MAX_BYTES_WITH_PICTURES,
-    current_warnings,
-    ignoring_unknown_fields,
     read_object,
 )
-from app.core.server.library import ModelSwitch, file_of, model_not_found_error
+from app.core.server.library import model_not_found_error
 from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
 from app.core.server.metrics import CONTENT_TYPE, RequestEntry
 from app.core.server.ollama_api import (
     API_VERSION,
     LineBuilder,
+    file_of,
     is_load,
     list_models,
     list_running,
@@ -49,8 +46,9 @@ from app.core.server.ollama_api import (
 )
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.server.responses_api import ItemBuilder, parse_response_request
-from app.core.server.scheduler import JobEvent, Scheduler, ServerJob
+from app.core.server.scheduler import Scheduler, ServerJob
 from app.core.server.tokens import READERS, BodyReader
+from engine.embeddings import EmbeddingModel
 from engine.errors import EngineError, GrammarError
 from engine.grammar.constraint import check_grammar
 from engine.pictures.side_file import find_side_file
@@ -58,18 +56,16 @@ from engine.records import ModelInfo
 
 _VERSION = "/v1"
 MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
-log = logging.getLogger(__name__)
-Read = Callable[[dict[str, object], ServedModel], tuple[CompletionRequest, AnswerBuilder]]
-MAX_WARNINGS_LOGGED = 1000  # maximum number of different logged warnings
+Read = Callable[[Json, ServedModel], tuple[CompletionRequest, AnswerBuilder]]
 LOAD_WAIT_S = 300.0  # time limit for loading the model that a request names, including the wait for earlier requests
 
 
-def _form(parse: Callable[..., Any], build: Callable[..., AnswerBuilder], **kind: bool) -> Read:
+def _form(parse: Callable[..., CompletionRequest], build: Callable[..., AnswerBuilder], **kind: bool) -> Read:
     """Combine a parser of requests and a builder of answers for one path."""
 
-    def read(body: dict[str, object], model: ServedModel) -> tuple[CompletionRequest, AnswerBuilder]:
-        made = parse(body, model, **kind)
-        return made if isinstance(made, CompletionRequest) else made.asked, build(model.name, made)
+    def read(body: Json, model: ServedModel) -> tuple[CompletionRequest, AnswerBuilder]:
+        asked = parse(body, model, **kind)
+        return asked, build(model.name, asked)
 
     return read
 
@@ -105,16 +101,14 @@ def make_application(
     key: str,
     hosts: AllowedHosts,
     *,
-    strict: bool = False,
     embedder: EmbeddingSource | None = None,
     log_line: Callable[[str], None] | None = None,
 ) -> ASGIApp:
     """Make the ASGI application; `AccessControl` checks every request first.
 
-    ``strict``: unknown fields and model names are errors. ``embedder`` None: no embeddings. ``log_line`` gets a line
-    for each finished request.
+    ``embedder`` None: no embeddings. ``log_line`` gets a line for each finished request.
     """
-    endpoints = Endpoints(scheduler, embedder, strict=strict)
+    endpoints = Endpoints(scheduler, embedder)
     got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
     routes = [
         Route(own, endpoint, methods=[method])
@@ -134,20 +128,17 @@ def make_application(
 
 
 class Endpoints:
-    def __init__(self, scheduler: Scheduler, embedder: EmbeddingSource | None, *, strict: bool) -> None:
+    def __init__(self, scheduler: Scheduler, embedder: EmbeddingSource | None) -> None:
         self._models, self._scheduler = scheduler.models, scheduler
         self._embedder = embedder
-        self._is_strict = strict
-        self._warned: set[str] = set()  # warnings that were already logged
         self._paths: dict[str, str] = {}  # files of models that are not loaded, by name
-        self._unloaded: ServedModel | None = None  # the current model if a request unloaded it; else None
 
     def post_handlers(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
         """The handlers of POST requests, by path."""
         return {
             **{path: partial(self._answer, read=read) for path, read in _READERS.items()},
             **{path: partial(self._answer_value, read=read) for path, read in READERS.items()},
-            **{path: partial(self._embed, dialect=dialect) for path, dialect in DIALECTS.items()},
+            **{path: partial(self._embed, read=read) for path, read in DIALECTS.items()},
             "/api/chat": partial(self._answer_ollama, chat=True),
             "/api/generate": partial(self._answer_ollama, chat=False),
             "/api/show": self.api_show,
@@ -171,32 +162,38 @@ class Endpoints:
             raise model_not_found_error(str(listed[0]["id"]))
         return JSONResponse(found)
 
-    async def _listed(self) -> list[dict[str, object]]:
+    async def _listed(self) -> list[Json]:
         model = self._models.current()
         ready = model.ready
         facts = {
             "meta": _facts(ready.target),
             "draft": None if ready.draft is None else {"name": ready.draft.name, "meta": _facts(ready.draft)},
         }
-        loaded: dict[str, object] = {
-            "type": "vlm" if ready.target.has_vision else "llm",
-            "state": self._state_of(model),
-        }
-        listed = [{**_model_entry(model.name, ready.target.path), **loaded, **facts}]
-        listed += await asyncio.to_thread(_other_models, model.name, self._models, self._paths)
+        kind = "vlm" if ready.target.has_vision else "llm"
+        listed = [{**_model_entry(model.name, ready.target.path, kind, "loaded"), **facts}]
+        listed += await asyncio.to_thread(self._list_others, model.name)
         if self._embedder is not None:
             name = (await asyncio.to_thread(self._embedder.model)).name
-            listed.append({**_model_entry(name, ""), "type": "embeddings", "state": "loaded"})
+            listed.append(_model_entry(name, "", "embeddings", "loaded"))
         return listed
 
-    def _state_of(self, model: ServedModel) -> str:
-        return "not-loaded" if model is self._unloaded else "loaded"
+    def _list_others(self, own: str) -> list[Json]:
+        """List all models except ``own``; reads the disk."""
+        listed = list[Json]()
+        for name in self._models.names():
+            path = self._paths.get(name) or self._models.find(name)
+            if path is not None:
+                self._paths[name] = path
+                if name != own:
+                    kind = "vlm" if find_side_file(Path(path)) is not None else "llm"
+                    listed.append(_model_entry(name, path, kind, "not-loaded"))
+        return listed
 
     async def metrics(self, _request: Request) -> Response:
         text = self._scheduler.metrics.render(self._scheduler.activity)
         return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
 
-    async def _embed(self, request: Request, dialect: EmbeddingDialect) -> Response:
+    async def _embed(self, request: Request, read: Callable[[Json, EmbeddingModel], ParsedRequest]) -> Response:
         body, embedder = await read_object(request), self._embedder
         if embedder is None:
             raise no_embeddings_error()
@@ -204,10 +201,8 @@ class Endpoints:
             model = await asyncio.to_thread(embedder.model)
         except EngineError as error:
             raise api_error(error, "model") from error
-        with self._reading():
-            asked, build = dialect(body, model)
-            self._report(current_warnings())
-        return await self._run_call(request, "", EmbeddingCall(asked, embedder, build))
+        inputs, form, build = read(body, model)
+        return JSONResponse(build(await self._run_call(request, "", EmbeddingCall(embedder, inputs, form))))
 
     async def api_version(self, _request: Request) -> Response:
         return JSONResponse({"version": API_VERSION})
@@ -217,9 +212,7 @@ class Endpoints:
         return JSONResponse(await asyncio.to_thread(list_models, self._models.current(), paths))
 
     async def api_ps(self, _request: Request) -> Response:
-        model = self._models.current()
-        is_loaded = self._state_of(model) == "loaded"
-        return JSONResponse(await asyncio.to_thread(list_running, model) if is_loaded else {"models": []})
+        return JSONResponse(await asyncio.to_thread(list_running, self._models.current()))
 
     async def api_show(self, request: Request) -> Response:
         """Facts of a model; if no model is loaded, it is loaded first."""
@@ -231,45 +224,29 @@ class Endpoints:
 
     async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
         body = await self._body(request)
-        if is_load(body, chat=chat):
-            if not wants_unload(body):
-                model = await self._named(name_of(body))
-                return JSONResponse(load_response(model.name, chat=chat))
-            name = name_of(body) or self._models.current().name
-            self._unload(name)
-            return JSONResponse(load_response(str(name), chat=chat, reason="unload"))
-        read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
-        response = await self._answer(request, read, {**body, "model": name_of(body)})
-        if wants_unload(body):
-            self._unload(name_of(body))
+        unloads = wants_unload(body)
+        if not is_load(body, chat=chat):
+            read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
+            response = await self._answer(request, read, {**body, "model": name_of(body)})
+        else:
+            model = self._models.current() if unloads else await self._named(name_of(body))
+            name = str(name_of(body) or model.name) if unloads else model.name
+            response = JSONResponse(load_response(name, chat=chat, reason="unload" if unloads else "load"))
+        if unloads and self._models.can_unload and name_of(body) in (None, self._models.current().name):
+            # After the running answers; the next request loads the model again.
+            self._scheduler.submit([ServerJob(EngineJob(None, call=unload), lambda _event: None)])
         return response
-
-    def _unload(self, name: object) -> None:
-        """Unload the model if it has this name, after the running answers; the next request loads it again."""
-        model = self._models.current()
-
-        def note(event: JobEvent) -> None:
-            if isinstance(event, SessionReply):
-                self._unloaded = model
-
-        if self._models.can_unload and name in (None, model.name):
-            self._scheduler.submit([ServerJob(None, note, call=unload)])
 
     async def _answer_value(self, request: Request, read: BodyReader) -> Response:
         """Queue a request whose result the session computes, and answer with the result."""
         body = await read_object(request)
         model = await self._named(body.get("model"))
-        with self._reading():
-            call = read(body, model)
-            self._report(current_warnings())
-        return await self._run_call(request, model.ready.target.path, call, model.name)
+        call = read(body, model)
+        return JSONResponse(await self._run_call(request, model.ready.target.path, call, model.name))
 
-    async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Response:
-        """Queue ``call`` as a request, and answer with its result."""
-        entry: RequestEntry = request.scope[ENTRY]
-        events, post = events_across_threads(entry.count_event)
-        entry.set_queued(name)
-        job = ServerJob(None, post, target, call, on_begin=entry.set_begun, program=_program_of(request))
+    async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Any:  # noqa: ANN401
+        """Queue ``call`` as a request; returns its result."""
+        job, events = _job(request, name, EngineJob(None, target, call))
         self._scheduler.submit([job])
         try:
             reply = await cancel_on_disconnect(request, events.get())
@@ -278,46 +255,30 @@ class Endpoints:
         if isinstance(reply, ApiError):
             raise reply
         assert isinstance(reply, SessionReply)  # noqa: S101  (nothing else comes)
-        return JSONResponse(reply.value)
+        return reply.value
 
-    def _reading(self) -> contextlib.AbstractContextManager[None]:
-        return contextlib.nullcontext() if self._is_strict else ignoring_unknown_fields()
-
-    def _report(self, warnings: Iterable[str]) -> None:
-        """Log each warning once."""
-        for warning in warnings:
-            if warning not in self._warned and len(self._warned) < MAX_WARNINGS_LOGGED:
-                self._warned.add(warning)
-                log.info("a request: %s", warning)
-
-    async def _body(self, request: Request) -> dict[str, object]:
+    async def _body(self, request: Request) -> Json:
         return await read_object(
             request, MAX_BYTES_WITH_PICTURES if self._models.current().picture_source else MAX_BODY_BYTES
         )
 
-    async def _read(self, body: dict[str, object], read: Read) -> tuple[CompletionRequest, AnswerBuilder, ServedModel]:
-        model = await self._named(body.get("model"))
-        with self._reading():
-            if model.picture_source is None:
-                asked, builder = read(body, model)
-            else:  # on a thread: decoding pictures takes time
-                asked, builder = await asyncio.to_thread(read, body, model)
-        self._report(asked.warnings)
-        return asked, builder, model
-
-    async def _answer(self, request: Request, read: Read, body: dict[str, object] | None = None) -> Response:
+    async def _answer(self, request: Request, read: Read, body: Json | None = None) -> Response:
         """Answer a request. ``body``: if it was already read."""
-        asked, builder, model = await self._read(await self._body(request) if body is None else body, read)
+        body = await self._body(request) if body is None else body
+        model = await self._named(body.get("model"))
+        if model.picture_source is None:
+            asked, builder = read(body, model)
+        else:
+            asked, builder = await asyncio.to_thread(read, body, model)  # decoding pictures takes time
         if asked.has_client_grammar:
-            await asyncio.to_thread(_check_grammar, asked.request.grammar)
-        entry: RequestEntry = request.scope[ENTRY]
-        entry.set_queued(model.name)
-        program, target = _program_of(request), model.ready.target.path
-        answers, jobs = [], []
-        for each in (asked.request, *asked.further_requests):
-            events, post = events_across_threads(entry.count_event)
-            answers.append(events)
-            jobs.append(ServerJob(each, post, target, on_begin=entry.set_begun, program=program))
+            try:
+                await asyncio.to_thread(check_grammar, asked.request.grammar)
+            except GrammarError as error:
+                text = f"{error.message} {error.advice}".strip()
+                raise ApiError(400, text, param="grammar", code="invalid_value") from error
+        target = model.ready.target.path
+        queued = [_job(request, model.name, EngineJob(each, target)) for each in asked.requests]
+        jobs, answers = [job for job, _ in queued], [events for _, events in queued]
         self._scheduler.submit(jobs)
         is_streaming = False
         try:
@@ -331,10 +292,10 @@ class Endpoints:
                 self._scheduler.cancel(jobs)
 
     async def _named(self, name: object) -> ServedModel:
-        """The model that a request names; a model that was never loaded is loaded first.
+        """The model that a request names, else the current one; a model that was never loaded is loaded first.
 
         Raises:
-            ApiError: no model has this name, it cannot be loaded, or loading takes too long.
+            ApiError: it cannot be loaded, or loading takes too long.
         """
         model = self._models.current()
         if not isinstance(name, str) or name == model.name:
@@ -342,14 +303,11 @@ class Endpoints:
         known = self._models.is_known(name)
         if known is not None:
             return known
-        try:
-            target = await asyncio.to_thread(self._models.find, name)
-        except ApiError:
-            if self._is_strict:
-                raise
+        target = await asyncio.to_thread(self._models.find, name)
+        if target is None:
             return model
         events, post = events_across_threads()
-        job = ServerJob(None, post, target)
+        job = ServerJob(EngineJob(None, target), post)
         self._scheduler.submit([job])
         try:
             async with asyncio.timeout(LOAD_WAIT_S):
@@ -364,39 +322,22 @@ class Endpoints:
         return self._models.is_known(name) or self._models.current()
 
 
-def _other_models(own: str, models: ModelSwitch, paths: dict[str, str]) -> list[dict[str, object]]:
-    """List all models except ``own``; reads the disk. ``paths`` caches their files."""
-    listed = list[dict[str, object]]()
-    for name in models.names():
-        with contextlib.suppress(ApiError):
-            path = paths[name] if name in paths else paths.setdefault(name, models.find(name))
-            if name != own:
-                kind = "vlm" if find_side_file(Path(path)) is not None else "llm"
-                listed.append({**_model_entry(name, path), "type": kind, "state": "not-loaded"})
-    return listed
-
-
-def _model_entry(name: str, path: str) -> dict[str, object]:
-    file = file_of(path)
-    created = 0 if file is None else int(file.modified)
-    return {"id": name, "object": "model", "created": created, "owned_by": "paceline"}
-
-
-def _program_of(request: Request) -> str:
-    """A client's identity, by program and address; the scheduler alternates between clients."""
+def _job(request: Request, model: str, asked: EngineJob) -> tuple[ServerJob, Events]:
+    """A job of an HTTP request, and its events. A program and its address identify a client."""
     entry: RequestEntry = request.scope[ENTRY]
-    return f"{request.client.host if request.client is not None else ''} {entry.row.program}"
+    entry.set_queued(model)
+    events, post = events_across_threads(entry.count_event)
+    program = f"{request.client.host if request.client is not None else ''} {entry.row.program}"
+    return ServerJob(asked, post, entry.set_begun, program), events
 
 
-def _check_grammar(text: str) -> None:
-    try:
-        check_grammar(text)
-    except GrammarError as error:
-        text = f"{error.message} {error.advice}".strip()
-        raise ApiError(400, text, param="grammar", code="invalid_value") from error
+def _model_entry(name: str, path: str, kind: str, state: str) -> Json:
+    file = file_of(path)
+    created = 0 if file is None else int(file.st_mtime)
+    return {"id": name, "object": "model", "created": created, "owned_by": "paceline", "type": kind, "state": state}
 
 
-def _facts(info: ModelInfo) -> dict[str, object]:
+def _facts(info: ModelInfo) -> Json:
     """Facts of a model, with the names of llama.cpp's server."""
     return {
         "n_vocab": info.n_vocab,

@@ -6,8 +6,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, check_text, ignores_unknown_fields, invalid, missing, warn
+from app.core.server.fields import Fields, check_text, invalid, missing, unsupported, warn
 from engine.errors import GrammarError
 from engine.grammar.json_schema import Grammar, schema_grammar
 from engine.grammar.tool_calls import calls_grammar
@@ -44,11 +43,7 @@ class AnswerForm:
 
 
 def read_form(fields: Fields) -> AnswerForm:
-    """Read `response_format`, and llama.cpp's `grammar` and `json_schema`.
-
-    Raises:
-        ApiError: 400: the format is unknown, or the schema cannot be converted to a grammar.
-    """
+    """Read `response_format`, and llama.cpp's `grammar` and `json_schema`."""
     schema, grammar = fields.pop("json_schema"), fields.text("grammar")
     forms = [
         AnswerForm(_response_format(fields.nested("response_format"))),
@@ -86,25 +81,21 @@ def _response_format(given: Fields | None) -> str:
 
 
 def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
-    """The grammar of a schema. Keywords that are not enforced are reported, or refused in strict mode."""
+    """The grammar of a schema. Keywords that are not enforced are reported, or refused if ``strict``."""
     try:
-        return _grammar_text(schema_grammar(schema, strict=strict or not ignores_unknown_fields()), param)
+        return _grammar_text(schema_grammar(schema, strict=strict))
     except GrammarError as error:
         raise invalid(param, f"{error.message} {error.advice}") from error
 
 
-def _grammar_text(grammar: Grammar, param: str) -> str:
+def _grammar_text(grammar: Grammar) -> str:
     for warning in grammar.warnings:
-        warn(param, warning)
+        warn(warning)
     return grammar.text
 
 
 def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
-    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form``: the form of an answer without a call.
-
-    Raises:
-        ApiError: 400: the fields are invalid, or the model's chat template does not support tools.
-    """
+    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form``: the form of an answer without a call."""
     choice, many = fields.pop("tool_choice"), fields.boolean("parallel_tool_calls", default=True)
     functions, strict = _functions(fields.objects("tools", MAX_TOOLS))
     wanted = _required_names(choice, functions)
@@ -112,7 +103,10 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
         return ToolUse()
     tool_format, tool_text = model.tool_format, ""
     if tool_format is ToolFormat.NONE:
-        tool_format, tool_text = ToolFormat.BARE, _describe_tools(functions, model)
+        reason = model.tool_refusal or "its chat template does not support tools"
+        warn(f"The system prompt describes `tools` as text: {reason}.")
+        lines = (json.dumps(function, ensure_ascii=False) for function in functions.values())
+        tool_format, tool_text = ToolFormat.BARE, "\n".join([_GENERIC_SCHEMA, *lines])
     tools = () if tool_text else tuple({"type": "function", "function": one} for one in functions.values())
     use = ToolUse(tools, frozenset(functions), tool_text=tool_text)
     if not wanted and not form.grammar:
@@ -120,31 +114,14 @@ def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
     if not wanted and (form.is_from_client or not SYNTAXES[tool_format].mark):
         why = "a grammar leaves no room for calls" if form.is_from_client else "calls of this model are JSON, too"
         message = f"Together with `tools` the form of the answer cannot be set: {why}."
-        raise ApiError(
-            400, message, param="grammar" if form.is_from_client else "response_format", code="unsupported_value"
-        )
-    called = [
-        {**one, "strict": name in strict or not ignores_unknown_fields()}
-        for name, one in functions.items()
-        if not wanted or name in wanted
-    ]
+        raise unsupported("grammar" if form.is_from_client else "response_format", message)
+    called = [{**one, "strict": name in strict} for name, one in functions.items() if not wanted or name in wanted]
     is_many, otherwise = many and not isinstance(choice, dict), "" if wanted else form.grammar
     try:
-        grammar = _grammar_text(calls_grammar(tool_format, called, many=is_many, otherwise=otherwise), "tools")
+        grammar = _grammar_text(calls_grammar(tool_format, called, many=is_many, otherwise=otherwise))
     except GrammarError as error:
         raise invalid("tools", f"{error.message} {error.advice}") from error
     return replace(use, grammar=grammar)
-
-
-def _describe_tools(functions: Mapping[str, Function], model: ModelInfo) -> str:
-    """The description of the tools in words, for a chat template without tool support.
-
-    Raises:
-        ApiError: in strict mode.
-    """
-    reason = model.tool_refusal or "its chat template does not support tools"
-    warn("tools", f"The system prompt describes `tools` as text: {reason}.")
-    return "\n".join([_GENERIC_SCHEMA, *(json.dumps(function, ensure_ascii=False) for function in functions.values())])
 
 
 def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:
@@ -157,7 +134,7 @@ def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:
         kind = tool.text("type")
         if kind not in (None, "function"):
             message = f"`{tool.param}` is left out: this server knows tools of the type `function`, not `{kind}`."
-            warn(tool.path("type"), message[:200])
+            warn(message[:200])
             continue
         function = tool.nested("function") or Fields({}, tool.path("function"))
         tool.ignore("cache_control")  # a hint for hosted models
@@ -168,7 +145,7 @@ def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:
             strict.add(name)
         function.check_unknown()
         if name in functions:
-            warn("tools", f"Two of `tools` are called `{name}`: the first one counts.")
+            warn(f"Two of `tools` are called `{name}`: the first one counts.")
             continue
         about = {} if description is None else {"description": description}
         needed = {"type": "object", "properties": {}, **(parameters.remaining() if parameters else {})}  # by templates

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from array import array
 from base64 import b64encode
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from app.core.server.errors import ApiError, api_error
 from app.core.server.fields import (
@@ -44,95 +43,126 @@ class EmbeddingSource(Protocol):
     ) -> list[Embedded]: ...
 
 
+# The inputs of a request, how to embed them, and a function that builds the response of their vectors.
+ParsedRequest = tuple[tuple[Input, ...], EmbeddingForm, Callable[[list[Embedded]], object]]
+
+
 @dataclass(frozen=True, slots=True)
-class EmbeddingRequest:
+class EmbeddingCall:
+    """A `SessionCall` that computes embeddings; the scheduler runs no answer at the same time."""
+
+    embedder: EmbeddingSource
     inputs: tuple[Input, ...]
     form: EmbeddingForm
-    is_base64: bool = False
-    warnings: Json = field(default_factory=dict)  # the field of the answer
+
+    def __call__(self, _session: object, should_stop: Callable[[], bool]) -> list[Embedded]:
+        """Compute the vectors.
+
+        Raises:
+            ApiError: the embedder failed.
+        """
+        try:
+            return self.embedder.embed(self.inputs, self.form, should_stop)
+        except EngineError as error:
+            raise api_error(error, "input") from error
 
 
-# Reads a request; returns it with the builder of its answer.
-EmbeddingDialect = Callable[[Json, EmbeddingModel], tuple[EmbeddingRequest, Callable[[list[Embedded]], object]]]
+# These functions read the body of a request.
+# They raise `ApiError` 400, with the name of the wrong field; also if the model cannot do what is asked for.
 
 
-def read_openai(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
-    """Read the body of a request to ``/v1/embeddings``.
-
-    Raises:
-        ApiError: 400, with the name of the wrong field.
-    """
+def read_openai(body: Json, model: EmbeddingModel) -> ParsedRequest:
     _check_pooled(model)
-    return read_native(body, model)
+    inputs, form, encode = _read_inputs(body, model)
+    warnings = warnings_field()
+
+    def build(embedded: list[Embedded]) -> object:
+        data = [
+            {"object": "embedding", "index": index, "embedding": encode(one.vectors[0])}
+            for index, one in enumerate(embedded)
+        ]
+        return {"object": "list", "model": model.name, "data": data, "usage": _usage(embedded), **warnings}
+
+    return inputs, form, build
 
 
-@dataclass(frozen=True, slots=True)
-class RankRequest(EmbeddingRequest):
-    """Documents to rank. ``top_n``: maximum results. ``is_tei``: in the format of Text Embeddings Inference."""
+def read_native(body: Json, model: EmbeddingModel) -> ParsedRequest:
+    """The response has a list of vectors for each input (a single one if pooled)."""
+    inputs, form, encode = _read_inputs(body, model)
+    return (
+        inputs,
+        form,
+        lambda embedded: [
+            {"index": index, "embedding": [encode(vector) for vector in one.vectors]}
+            for index, one in enumerate(embedded)
+        ],
+    )
 
-    top_n: int | None = None
-    is_tei: bool = False
-    texts: tuple[str, ...] = ()
+
+def read_ollama(body: Json, model: EmbeddingModel, *, is_single: bool = False) -> ParsedRequest:
+    """Long texts are truncated. ``is_single``: the response of ``/api/embeddings``, which is for a single text."""
+    _check_pooled(model)
+    fields = _fields(body, model)
+    inputs = _inputs(fields, "prompt", model)
+    fields.pop("options")
+    form = EmbeddingForm(dimensions=_dimensions(fields, model), is_cut=fields.boolean("truncate", default=True))
+    fields.check_unknown()
+    warnings = warnings_field()
+
+    def build(embedded: list[Embedded]) -> object:
+        vectors = [one.vectors[0].tolist() for one in embedded]
+        if is_single:
+            return {"embedding": vectors[0]}
+        counts = {"total_duration": 0, "load_duration": 0, "prompt_eval_count": _num_tokens(embedded)}
+        return {"model": model.name, "embeddings": vectors, **counts, **warnings}
+
+    return inputs, form, build
 
 
-def read_rank(body: Json, model: EmbeddingModel) -> RankRequest:
-    """Read the body of a request to ``/v1/rerank``.
-
-    Raises:
-        ApiError: 400, with the name of the wrong field; also if the model is no reranker.
-    """
+def read_rank(body: Json, model: EmbeddingModel) -> ParsedRequest:
+    """Documents to rank, as Jina's and Cohere's APIs have them."""
     if model.pooling is not Pooling.RANK:
         message = f"`{model.name}` makes vectors, and ranks nothing: name a reranking model with --embedding-model."
-        raise ApiError(400, message, param="model", code="unsupported_value")
+        raise unsupported("model", message)
     fields = _fields(body, model)
-    query, is_tei = fields.text("query"), fields.has("texts")
-    if query is None:
-        raise missing("query")
-    name = "texts" if is_tei else "documents"
-    given = fields.pop(name)
+    query, given = fields.required("query"), fields.pop("documents")
     if not isinstance(given, list) or not 0 < len(given) <= MAX_INPUTS:
-        raise invalid(name, f"`{name}` must be a list of 1 to {MAX_INPUTS:,} texts.")
-    texts = tuple(_document(one, f"{name}[{index}]") for index, one in enumerate(given))
-    top_n, returns = fields.integer("top_n", 1), fields.boolean("return_text") or fields.boolean("return_documents")
+        raise invalid("documents", f"`documents` must be a list of 1 to {MAX_INPUTS:,} texts.")
+    texts = [  # Cohere's clients send an object with a text
+        check_text(f"documents[{index}]", one.get("text") if isinstance(one, dict) else one)
+        for index, one in enumerate(given)
+    ]
+    top_n, returns = fields.integer("top_n", 1), fields.boolean("return_documents")
     fields.check_unknown()
-    pairs, form = tuple(RankPair(query, text) for text in texts), EmbeddingForm(is_normalized=False)
-    return RankRequest(pairs, form, False, warnings_field(), top_n, is_tei, texts if returns else ())
+    warnings = warnings_field()
+
+    def build(embedded: list[Embedded]) -> object:
+        ranked = sorted(enumerate(float(one.vectors[0][0]) for one in embedded), key=lambda each: -each[1])
+        results: list[Json] = [
+            {"index": index, "relevance_score": score, **({"document": {"text": texts[index]}} if returns else {})}
+            for index, score in ranked[:top_n]
+        ]
+        return {"model": model.name, "object": "list", "usage": _usage(embedded), "results": results, **warnings}
+
+    return tuple(RankPair(query, text) for text in texts), EmbeddingForm(is_normalized=False), build
 
 
-def _document(value: object, param: str) -> str:
-    """The text of a document; Cohere's clients send an object with a text."""
-    return check_text(param, value.get("text") if isinstance(value, dict) else value)
-
-
-def as_ranked(request: RankRequest, name: str, embedded: list[Embedded]) -> object:
-    ranked = sorted(enumerate(float(one.vectors[0][0]) for one in embedded), key=lambda each: -each[1])
-    results = list[Json]()
-    for index, score in ranked[: request.top_n]:
-        result: Json = {"index": index, "score" if request.is_tei else "relevance_score": score}
-        if request.texts:
-            text = request.texts[index]
-            result |= {"text": text} if request.is_tei else {"document": {"text": text}}
-        results.append(result)
-    if request.is_tei:
-        return results
-    return {"model": name, "object": "list", "usage": _usage(embedded), "results": results, **request.warnings}
+def _num_tokens(embedded: list[Embedded]) -> int:
+    return sum(one.num_tokens for one in embedded)
 
 
 def _usage(embedded: list[Embedded]) -> Json:
-    number = sum(one.num_tokens for one in embedded)
-    return {"prompt_tokens": number, "total_tokens": number}
+    return {"prompt_tokens": _num_tokens(embedded), "total_tokens": _num_tokens(embedded)}
 
 
-def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
-    """Read the body of a request to ``/embedding`` of llama.cpp's server.
-
-    Raises:
-        ApiError: 400, with the name of the wrong field.
-    """
-    _check_vectors(model)
+def _read_inputs(
+    body: Json, model: EmbeddingModel
+) -> tuple[tuple[Input, ...], EmbeddingForm, Callable[[array[float]], object]]:
+    """Read the fields of OpenAI's and llama.cpp's requests; the last result encodes a vector."""
+    if model.pooling is Pooling.RANK:
+        raise _no_vectors_error(model)
     fields = _fields(body, model)
-    name = "content" if fields.has("content") else "input"
-    inputs = _inputs(fields.pop(name), name, model)
+    inputs = _inputs(fields, "content", model)
     encoding, normalize = fields.text("encoding_format"), fields.integer("embd_normalize")
     if encoding not in (None, "float", "base64"):
         raise invalid("encoding_format", "`encoding_format` must be float or base64.")
@@ -141,79 +171,9 @@ def read_native(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
     is_normalized = normalize != _NOT_NORMALIZED and model.pooling is not Pooling.NONE
     form = EmbeddingForm(is_normalized, _dimensions(fields, model))
     fields.check_unknown()
-    return EmbeddingRequest(inputs, form, encoding == "base64", warnings_field())
-
-
-def read_ollama(body: Json, model: EmbeddingModel) -> EmbeddingRequest:
-    """Read the body of a request to Ollama's ``/api/embed`` or ``/api/embeddings``. Long texts are truncated.
-
-    Raises:
-        ApiError: 400, with the name of the wrong field.
-    """
-    _check_pooled(model)
-    fields = _fields(body, model)
-    name = "prompt" if fields.has("prompt") else "input"
-    inputs = _inputs(fields.pop(name), name, model)
-    fields.pop("options")
-    form = EmbeddingForm(dimensions=_dimensions(fields, model), is_cut=fields.boolean("truncate", default=True))
-    fields.check_unknown()
-    return EmbeddingRequest(inputs, form, warnings=warnings_field())
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingCall:
-    """A `SessionCall` that computes embeddings; the scheduler runs no answer at the same time."""
-
-    request: EmbeddingRequest
-    embedder: EmbeddingSource
-    build_answer: Callable[[list[Embedded]], object]
-
-    def __call__(self, _session: object, should_stop: Callable[[], bool]) -> object:
-        """Compute the vectors and build the answer.
-
-        Raises:
-            ApiError: the embedder failed.
-        """
-        try:
-            return self.build_answer(self.embedder.embed(self.request.inputs, self.request.form, should_stop))
-        except EngineError as error:
-            raise api_error(error, "input") from error
-
-
-def as_openai(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
-    data = [
-        {
-            "object": "embedding",
-            "index": index,
-            "embedding": _encode_vector(one.vectors[0], is_base64=request.is_base64),
-        }
-        for index, one in enumerate(embedded)
-    ]
-    return {"object": "list", "model": name, "data": data, "usage": _usage(embedded), **request.warnings}
-
-
-def as_native(request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> list[Json]:
-    """The answer of ``/embedding``: a list of vectors for each input (a single one if pooled)."""
-    return [
-        {"index": index, "embedding": [_encode_vector(vector, is_base64=request.is_base64) for vector in one.vectors]}
-        for index, one in enumerate(embedded)
-    ]
-
-
-def as_ollama_legacy(_request: EmbeddingRequest, _name: str, embedded: list[Embedded]) -> Json:
-    """The answer of ``/api/embeddings``, which is for a single text."""
-    return {"embedding": embedded[0].vectors[0].tolist()}
-
-
-def as_ollama(request: EmbeddingRequest, name: str, embedded: list[Embedded]) -> Json:
-    return {
-        "model": name,
-        "embeddings": [one.vectors[0].tolist() for one in embedded],
-        "total_duration": 0,
-        "load_duration": 0,
-        "prompt_eval_count": sum(one.num_tokens for one in embedded),
-        **request.warnings,
-    }
+    if encoding == "base64":
+        return inputs, form, lambda vector: b64encode(vector.tobytes()).decode()
+    return inputs, form, array.tolist
 
 
 def no_embeddings_error() -> ApiError:
@@ -223,24 +183,22 @@ def no_embeddings_error() -> ApiError:
 
 
 def _check_pooled(model: EmbeddingModel) -> None:
-    _check_vectors(model)
+    if model.pooling is Pooling.RANK:
+        raise _no_vectors_error(model)
     if model.pooling is Pooling.NONE:
         message = f"`{model.name}` has a vector for each token, not one for a text: start the server with --pooling."
-        raise ApiError(400, message, param="model", code="unsupported_value")
+        raise unsupported("model", message)
 
 
-def _check_vectors(model: EmbeddingModel) -> None:
-    if model.pooling is Pooling.RANK:
-        message = f"`{model.name}` ranks documents, and makes no vectors: see `/v1/rerank`."
-        raise ApiError(400, message, param="model", code="unsupported_value")
+def _no_vectors_error(model: EmbeddingModel) -> ApiError:
+    return unsupported("model", f"`{model.name}` ranks documents, and makes no vectors: see `/v1/rerank`.")
 
 
 def _fields(body: Json, model: EmbeddingModel) -> Fields:
     fields = Fields(body)
     fields.ignore(*_WITHOUT_EFFECT)
     if fields.text("model") not in (None, model.name):
-        message = f"There is no such embedding model here; this server has `{model.name}`."
-        warn("model", message, status=404, code="model_not_found")
+        warn(f"There is no such embedding model here; this server has `{model.name}`.")
     return fields
 
 
@@ -250,73 +208,38 @@ def _dimensions(fields: Fields, model: EmbeddingModel) -> int | None:
         return None
     if model.architecture not in _MATRYOSHKA:
         message = f"This model was not made for `dimensions`: its vectors have {model.width} numbers."
-        raise ApiError(400, message, param="dimensions", code="unsupported_value")
+        raise unsupported("dimensions", message)
     return number
 
 
-def _inputs(value: object, name: str, model: EmbeddingModel) -> tuple[Input, ...]:
-    """Read the inputs: one or several texts or lists of token ids."""
+def _inputs(fields: Fields, other_name: str, model: EmbeddingModel) -> tuple[Input, ...]:
+    """Read `input`, or its other name: one or several texts or lists of token ids."""
+    name = other_name if fields.has(other_name) else "input"
+    value = fields.pop(name)
     if value is None:
         raise missing(name)
     is_many = isinstance(value, list) and not any(isinstance(one, int) for one in value)
     given = value if isinstance(value, list) and is_many else [value]
     if not 0 < len(given) <= MAX_INPUTS:
         raise invalid(name, f"`{name}` may have 1 to {MAX_INPUTS:,} inputs.")
-    return tuple(_input(one, f"{name}[{index}]" if is_many else name, model) for index, one in enumerate(given))
+    inputs = list[Input]()
+    for index, one in enumerate(given):
+        param = f"{name}[{index}]" if is_many else name
+        if not isinstance(one, str | list):
+            raise wrong_type(param, "a string, token ids, or an array of such")
+        if isinstance(one, list):
+            token_ids([each for each in one if not isinstance(each, str)], param, model.n_vocab)
+        inputs.append(one if isinstance(one, str) else tuple(one))
+    return tuple(inputs)
 
 
-def _input(value: object, param: str, model: EmbeddingModel) -> Input:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        # The text of llama.cpp's input objects: ``prompt_string``, or the joined parts of ``content``.
-        fields = Fields(value, param)
-        text, parts = fields.text("prompt_string"), fields.objects("content")
-        fields.check_unknown()
-        texts = [] if text is None else [text]
-        for part in parts:
-            if part.text("type") != "text":
-                raise unsupported(part.param, f"`{part.param}` is no text, and this server embeds nothing else.")
-            texts.append(part.required("text"))
-        if not texts:
-            raise missing(fields.path("content"))
-        return "".join(texts)
-    if not isinstance(value, list):
-        raise wrong_type(param, "a string, token ids, or an array of such", value)
-    token_ids([one for one in value if not isinstance(one, str)], param, model.n_vocab)
-    return tuple(value)
-
-
-def _encode_vector(vector: array[float], *, is_base64: bool) -> str | list[float]:
-    if not is_base64:
-        return vector.tolist()
-    if sys.byteorder == "big":
-        vector = vector[:]
-        vector.byteswap()
-    return b64encode(vector.tobytes()).decode()
-
-
-def _dialect(
-    read: Callable[[Json, EmbeddingModel], Any], build: Callable[[Any, str, list[Embedded]], object]
-) -> EmbeddingDialect:
-    def parse(body: Json, model: EmbeddingModel) -> tuple[EmbeddingRequest, Callable[[list[Embedded]], object]]:
-        asked = read(body, model)
-        return asked, partial(build, asked, model.name)
-
-    return parse
-
-
-def _without_version(body: Json, model: EmbeddingModel) -> tuple[EmbeddingRequest, Callable[[list[Embedded]], object]]:
-    return (_OPENAI if "model" in body else _NATIVE)(body, model)
-
-
-_OPENAI, _NATIVE = _dialect(read_openai, as_openai), _dialect(read_native, as_native)
-DIALECTS: dict[str, EmbeddingDialect] = {
-    "/v1/embeddings": _OPENAI,
-    "/embeddings": _without_version,  # OpenAI's API requires the name of a model
-    "/v1/embedding": _NATIVE,
-    "/v1/rerank": _dialect(read_rank, as_ranked),
-    "/v1/reranking": _dialect(read_rank, as_ranked),
-    "/api/embed": _dialect(read_ollama, as_ollama),
-    "/api/embeddings": _dialect(read_ollama, as_ollama_legacy),
+DIALECTS: dict[str, Callable[[Json, EmbeddingModel], ParsedRequest]] = {
+    "/v1/embeddings": read_openai,
+    # OpenAI's API requires the name of a model.
+    "/embeddings": lambda body, model: (read_openai if "model" in body else read_native)(body, model),
+    "/v1/embedding": read_native,
+    "/v1/rerank": read_rank,
+    "/v1/reranking": read_rank,
+    "/api/embed": read_ollama,
+    "/api/embeddings": partial(read_ollama, is_single=True),
 }

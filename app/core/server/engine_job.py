@@ -19,7 +19,7 @@ from engine.records import (
     PrefillProgress,
     TextChunk,
 )
-from engine.requests import OnEvent, PassTraced
+from engine.requests import OnEvent
 
 if TYPE_CHECKING:  # would import NumPy in the server's process
     from engine.session.session import Session
@@ -89,14 +89,10 @@ class EngineJob:
             return ready
         checked, num_tokens = _checked(session, self.request)
         on_event(PrefillProgress(0, 0, num_tokens))  # starts the stream: processing the prompt may take minutes
-        session.on_trace = lambda traced: on_event(PassTraced(traced))
-        try:
-            for event in session.generate(checked, should_stop):
-                if isinstance(event, TextChunk | Finished):
-                    on_event(event)
-                between_steps()
-        finally:
-            session.on_trace = None
+        for event in session.generate(checked, should_stop):
+            if isinstance(event, TextChunk | Finished):
+                on_event(event)
+            between_steps()
         return None
 
 

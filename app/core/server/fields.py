@@ -1,6 +1,6 @@
 """Reads the JSON object of a request, limited in bytes, time and depth, and checks the types of its fields.
 
-Unknown fields are reported, or refused in strict mode.
+Unknown fields are reported as warnings of the answer.
 """
 
 from __future__ import annotations
@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, NoReturn
 
@@ -24,16 +23,8 @@ MAX_BYTES_WITH_PICTURES = 64 * 2**20  # in base64: some twenty photographs from 
 BODY_TIMEOUT_S = 30.0  # on loopback a body arrives at once
 MAX_DEPTH = 32  # levels of nested objects and arrays; known bodies have up to four
 MAX_WARNINGS = 32
-_TYPE_NAMES: tuple[tuple[type, str], ...] = (
-    (bool, "a boolean"),
-    (str, "a string"),
-    (int, "a number"),
-    (float, "a number"),
-    (list, "an array"),
-    (dict, "an object"),
-)
-# Warnings for the client of the current request; None in strict mode.
-_warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
+# Warnings for the client of the current request.
+_warnings: ContextVar[list[str]] = ContextVar("warnings")
 
 
 # ---- the body -------------------------------------------------------------------------------------------------------
@@ -42,11 +33,12 @@ _warnings: ContextVar[list[str] | None] = ContextVar("warnings", default=None)
 async def read_object(
     request: Request, max_bytes: int = MAX_BODY_BYTES, timeout_s: float = BODY_TIMEOUT_S
 ) -> dict[str, object]:
-    """Read the JSON object of a request.
+    """Read the JSON object of a request, which has no warnings yet.
 
     Raises:
         ApiError: 413 if it is too large, 408 if it is too slow, 400 if it is no JSON object.
     """
+    clear_warnings()
     announced, raw = request.headers.get("content-length", ""), bytearray()
     too_large = ApiError(413, f"The body has more than {max_bytes:,} bytes.", headers={"Connection": "close"})
     if announced.isdecimal() and int(announced) > max_bytes:
@@ -66,11 +58,7 @@ async def read_object(
 
 
 def parse_object(raw: bytes) -> dict[str, object]:
-    """Parse a JSON object: UTF-8, no NaN, not deeper than `MAX_DEPTH`.
-
-    Raises:
-        ApiError: the body is no such object. The message does not quote the body.
-    """
+    """Parse a JSON object: UTF-8, no NaN, not deeper than `MAX_DEPTH`."""
     too_deep = ApiError(400, f"The body is nested deeper than {MAX_DEPTH} levels.", code="invalid_json")
     try:
         value = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
@@ -82,16 +70,16 @@ def parse_object(raw: bytes) -> dict[str, object]:
         raise ApiError(400, "The body must be a JSON object.", code="invalid_json")
     level: list[object] = [value]
     for _ in range(MAX_DEPTH):
-        level = [inner for outer in level for inner in _members(outer)]
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ())
+            if isinstance(inner, dict | list)
+        ]
     if level:
         raise too_deep
     whole: dict[str, object] = _without_half_surrogates(value) if b"\\u" in raw else value
     return whole
-
-
-def _members(value: object) -> list[object]:
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return [member for member in inner if isinstance(member, dict | list)]
 
 
 def _without_half_surrogates(value: Any) -> Any:  # noqa: ANN401  (JSON)
@@ -110,36 +98,20 @@ def _refuse_constant(name: str) -> NoReturn:
 # ---- warnings and errors --------------------------------------------------------------------------------------------
 
 
-@contextmanager
-def ignoring_unknown_fields() -> Iterator[None]:
-    """Within the context, report unsupported fields as warnings instead of refusing the request."""
-    token = _warnings.set([])
-    try:
-        yield
-    finally:
-        _warnings.reset(token)
+def clear_warnings() -> None:
+    """Begin a request. Each request has a context of its own, in which the server runs its task."""
+    _warnings.set([])
 
 
-def ignores_unknown_fields() -> bool:
-    """True if unsupported fields are reported instead of refused."""
-    return _warnings.get() is not None
-
-
-def warn(param: str, message: str, *, status: int = 400, code: str = "unsupported_parameter") -> None:
-    """Report an unsupported field to the client.
-
-    Raises:
-        ApiError: in strict mode.
-    """
+def warn(message: str) -> None:
+    """Report an unsupported field to the client."""
     warnings = _warnings.get()
-    if warnings is None:
-        raise ApiError(status, message, param=param, code=code)
     if message not in warnings and len(warnings) < MAX_WARNINGS:
         warnings.append(message)
 
 
 def current_warnings() -> tuple[str, ...]:
-    return tuple(_warnings.get() or ())
+    return tuple(_warnings.get())
 
 
 def warnings_field() -> dict[str, object]:
@@ -148,9 +120,8 @@ def warnings_field() -> dict[str, object]:
     return {"warnings": list(warnings)} if warnings else {}
 
 
-def wrong_type(param: str, wanted: str, value: object) -> ApiError:
-    found = next((name for kind, name in _TYPE_NAMES if isinstance(value, kind)), "null")
-    return ApiError(400, f"`{param}` must be {wanted}, not {found}.", param=param, code="invalid_type")
+def wrong_type(param: str, wanted: str) -> ApiError:
+    return ApiError(400, f"`{param}` must be {wanted}.", param=param, code="invalid_type")
 
 
 def invalid(param: str, message: str) -> ApiError:
@@ -171,44 +142,28 @@ def unsupported(param: str, message: str = "") -> ApiError:
 
 
 def check_text(param: str, value: object) -> str:
-    """Return ``value`` if it is a string.
-
-    Raises:
-        ApiError: the value is not a string.
-    """
+    """Return ``value`` if it is a string."""
     if not isinstance(value, str):
-        raise wrong_type(param, "a string", value)
+        raise wrong_type(param, "a string")
     return value
 
 
 def as_list(param: str, value: object, at_most: int | None = None) -> list[object]:
-    """Return ``value`` if it is an array of at most so many items; an empty list for None.
-
-    Raises:
-        ApiError: it is no array, or too long.
-    """
+    """Return ``value`` if it is an array of at most so many items; an empty list for None."""
     if value is None:
         return []
     if not isinstance(value, list):
-        raise wrong_type(param, "an array", value)
+        raise wrong_type(param, "an array")
     if at_most is not None and len(value) > at_most:
         raise invalid(param, f"`{param}` may have {at_most:,} items at most, and these are {len(value):,}.")
     return value
 
 
 def as_fields(param: str, value: object) -> Fields:
-    """The fields of an object.
-
-    Raises:
-        ApiError: the value is no object.
-    """
+    """The fields of an object."""
     if not isinstance(value, dict):
-        raise wrong_type(param, "an object", value)
+        raise wrong_type(param, "an object")
     return Fields(value, param)
-
-
-def _is_one_of(value: object, values: Iterable[object]) -> bool:
-    return any(isinstance(value, bool) is isinstance(one, bool) and value == one for one in values)  # True == 1
 
 
 class Fields:
@@ -252,7 +207,7 @@ class Fields:
     def boolean(self, name: str, *, default: bool = False) -> bool:
         value = self.pop(name)
         if value is not None and not isinstance(value, bool):
-            raise wrong_type(self.path(name), "a boolean", value)
+            raise wrong_type(self.path(name), "a boolean")
         return default if value is None else value
 
     def integer(self, name: str, at_least: int | None = None, at_most: int | None = None) -> int | None:
@@ -263,7 +218,7 @@ class Fields:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int):
-            raise wrong_type(self.path(name), "an integer", value)
+            raise wrong_type(self.path(name), "an integer")
         if (at_least is not None and value < at_least) or (at_most is not None and value > at_most):
             wanted = f"{at_least} or more" if at_most is None else f"a number from {at_least} to {at_most}"
             raise invalid(self.path(name), f"`{self.path(name)}` must be {wanted}.")
@@ -275,7 +230,7 @@ class Fields:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise wrong_type(self.path(name), "a number", value)
+            raise wrong_type(self.path(name), "a number")
         try:
             number = float(value)
         except OverflowError:
@@ -301,28 +256,13 @@ class Fields:
         return left
 
     def refuse_unless(self, neutral: Mapping[str, Iterable[object]]) -> None:
-        """Take fields that may only have one of their ``neutral`` values.
-
-        Raises:
-            ApiError: a field has another value.
-        """
+        """Take fields that may only have one of their ``neutral`` values."""
         for name, values in neutral.items():
             value = self.pop(name)
-            if value is not None and not _is_one_of(value, values):
+            if value is not None and not any(value == one and type(value) is type(one) for one in values):
                 raise unsupported(self.path(name))
 
-    def pop_neutral(self, neutral: Mapping[str, Iterable[object]]) -> None:
-        """Take fields that have one of their ``neutral`` values; other fields stay."""
-        for name, values in neutral.items():
-            if _is_one_of(self._remaining.get(name), values):
-                self.pop(name)
-
     def check_unknown(self) -> None:
-        """Report the remaining fields.
-
-        Raises:
-            ApiError: fields remain, in strict mode.
-        """
+        """Report the remaining fields."""
         for name in self.remaining():
-            shown = self.path(name[:100])
-            warn(shown, f"`{shown}` is not a field that this server knows.", code="unknown_parameter")
+            warn(f"`{self.path(name[:100])}` is not a field that this server knows.")

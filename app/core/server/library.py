@@ -6,8 +6,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.core.server.errors import ApiError, no_model_error
@@ -15,8 +13,6 @@ from engine.records import EngineReady, LoadRequest
 
 if TYPE_CHECKING:  # the window's start does not wait for it
     from app.core.server.protocol import ServedModel
-
-_DIGESTED_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +70,11 @@ class ModelSwitch(ABC):
     def _find(self, name: str) -> LoadableModel | None:
         """Find a model by name; None if there is none. May read the disk."""
 
-    def find(self, name: str) -> str:
-        """Find the file of a model by its name, and remember it for `load_for`.
-
-        Raises:
-            ApiError: 404: no model has this name.
-        """
+    def find(self, name: str) -> str | None:
+        """Find the file of a model by its name, and remember it for `load_for`; None if no model has this name."""
         choice = self._find(name)
         if choice is None:
-            raise model_not_found_error(self.current().name)
+            return None
         with self._lock:
             self._choices[choice.request.target] = choice
         return choice.request.target
@@ -105,32 +97,3 @@ class ModelSwitch(ABC):
 def model_not_found_error(name: str) -> ApiError:
     message = f"There is no such model here; this server has `{name}`."
     return ApiError(404, message, param="model", code="model_not_found")
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFile:
-    """Facts of a model's file: bytes, modification time in seconds since the epoch, digest."""
-
-    size: int
-    modified: float
-    digest: str
-
-
-def file_of(path: str) -> ModelFile | None:
-    """The facts of a file, without reading all of it; None if it is missing."""
-    try:
-        found = Path(path).stat()
-        return ModelFile(found.st_size, found.st_mtime, _digest_of(path, found.st_size, found.st_mtime_ns))
-    except (OSError, ValueError):
-        return None
-
-
-@lru_cache(maxsize=1024)
-def _digest_of(path: str, size: int, _changed: int) -> str:
-    """SHA-256 of the size and both ends of the file: reading all of it would take seconds per gigabyte."""
-    from hashlib import sha256  # noqa: PLC0415  (the first paint does not wait for it)
-
-    with Path(path).open("rb") as file:
-        begin = file.read(_DIGESTED_BYTES)
-        file.seek(max(0, size - _DIGESTED_BYTES))
-        return sha256(b"%d " % size + begin + file.read(_DIGESTED_BYTES)).hexdigest()

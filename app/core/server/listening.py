@@ -5,16 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import errno
+import itertools
 import json
 import logging
 import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import Any
 
 import uvicorn
 from starlette.responses import JSONResponse
@@ -30,7 +29,6 @@ BACKLOG = 128  # maximum number of connections that are not accepted yet
 MAX_CONNECTIONS = 256  # further connections get status 503
 MAX_REFUSED_CONNECTIONS = 64  # maximum number of connections that get a 503; further ones are closed unread
 OPEN_FILES_LIMIT = 4096  # requested limit of open files: each connection uses one
-LOG_EVERY_S = 60.0
 MAX_HEADER_BYTES = 16_384
 KEEP_ALIVE_S = 15
 REQUEST_S = 30.0  # maximum time for a request's head to arrive
@@ -133,33 +131,9 @@ class HttpServer(uvicorn.Server):
             timeout_graceful_shutdown=shutdown_s,
             h11_max_incomplete_event_size=MAX_HEADER_BYTES,
         )
+        _raise_file_limit()
         super().__init__(config)
         self._on_shutdown = on_shutdown
-        self._logged_s = -LOG_EVERY_S
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        _raise_file_limit()
-        asyncio.get_running_loop().set_exception_handler(self._log_failure)
-        await super().startup(sockets)
-
-    async def on_tick(self, counter: int) -> bool:
-        """Called ten times a second: log if there are too many connections."""
-        if (number := len(self.server_state.connections)) > MAX_CONNECTIONS:
-            self._log_rate_limited(f"{number} connections at once: some are refused")
-        return await super().on_tick(counter)
-
-    def _log_failure(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """Log unhandled errors; exhausted file descriptors rarely: asyncio reports them for each waiting connection."""
-        error = context.get("exception")
-        if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
-            loop.default_exception_handler(context)
-        else:
-            self._log_rate_limited(f"connections wait: {error.strerror}")
-
-    def _log_rate_limited(self, words: str) -> None:
-        if time.monotonic() - self._logged_s >= LOG_EVERY_S:
-            self._logged_s = time.monotonic()
-            log.warning("%s; not logged again for a minute", words)
 
     def _limit_connections(self, app: ASGIApp) -> ASGIApp:
         """Refuse requests beyond the connection limit, in the format of their API; uvicorn would answer with text.
@@ -169,10 +143,11 @@ class HttpServer(uvicorn.Server):
 
         async def limited(scope: Scope, receive: Receive, send: Send) -> None:
             headers = {"Connection": "close"}
-            if scope["type"] == "http" and _head_bytes(scope) > MAX_HEADER_BYTES:
+            parts = [scope["raw_path"], scope["query_string"], *itertools.chain(*scope["headers"])]
+            if sum(map(len, parts)) > MAX_HEADER_BYTES:
                 message = f"The head of this request is longer than {MAX_HEADER_BYTES:,} bytes."
                 error = ApiError(431, message, code="head_too_long", headers=headers)
-            elif scope["type"] != "http" or len(self.server_state.connections) <= MAX_CONNECTIONS:
+            elif len(self.server_state.connections) <= MAX_CONNECTIONS:
                 await app(scope, receive, send)
                 return
             else:
@@ -205,21 +180,14 @@ class HttpServer(uvicorn.Server):
         await asyncio.sleep(0)
 
 
-def _head_bytes(scope: Scope) -> int:
-    fields = sum(len(name) + len(value) for name, value in scope["headers"])
-    return fields + len(scope["raw_path"]) + len(scope["query_string"])
-
-
 def _raise_file_limit() -> None:
     """Raise the limit of open files to `OPEN_FILES_LIMIT` if the system allows; the default is often 256 or 1,024."""
-    if sys.platform == "win32":
-        return
-    import resource  # noqa: PLC0415  (Unix only)
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows, or a lower limit of the system
+        import resource  # noqa: PLC0415
 
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = OPEN_FILES_LIMIT if hard == resource.RLIM_INFINITY else min(OPEN_FILES_LIMIT, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        with contextlib.suppress(OSError, ValueError):  # the system may have a lower limit
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if resource.RLIM_INFINITY != soft < OPEN_FILES_LIMIT:
+            wanted = OPEN_FILES_LIMIT if hard == resource.RLIM_INFINITY else min(OPEN_FILES_LIMIT, hard)
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 

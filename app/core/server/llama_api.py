@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.core.server.answers import AnswerBuilder, Json, finish_reason, piece_text, sse
 from app.core.server.errors import ApiError
@@ -22,52 +22,28 @@ MAX_FILES = 256  # maximum number of files in `input_extra`; the last files are 
 _CHARS_PER_TOKEN = 8  # more than code has: longer text cannot fit the context
 
 
-@dataclass(frozen=True, slots=True)
-class NativeRequest:
-    """A completion request, its ``prompts`` as they were given, and the requested fields of the answer.
-
-    ``wants_tokens`` adds the token ids of the answer. ``response_fields`` are paths such as ``timings/prompt_n``; empty
-    for all.
-    """
-
-    asked: CompletionRequest
-    prompts: tuple[object, ...]
-    wants_tokens: bool
-    response_fields: tuple[str, ...]
-
-
-def parse_native_request(body: Json, model: ServedModel) -> NativeRequest:
-    """Read the body of a request to ``/completion``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+def parse_native_request(body: Json, model: ServedModel) -> CompletionRequest:
+    """Read the body of a request to ``/completion``."""
     fields = Fields(body)
-    prompt = _without_objects(fields.pop("prompt"))
-    return _parsed(fields, {"prompt": prompt}, model)
+    return _parsed(fields, {"prompt": fields.pop("prompt")}, model)
 
 
-def parse_infill_request(body: Json, model: ServedModel) -> NativeRequest:
-    """Read the body of a request to ``/infill``: the text before and after a gap, and other files.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+def parse_infill_request(body: Json, model: ServedModel) -> CompletionRequest:
+    """Read the body of a request to ``/infill``: the text before and after a gap, and other files."""
     fields = Fields(body)
     before, behind, begun = (fields.text(name) for name in ("input_prefix", "input_suffix", "prompt"))
     if before is None or behind is None:
         raise missing("input_prefix" if before is None else "input_suffix")
     files = _files(fields.objects("input_extra"), _CHARS_PER_TOKEN * model.ready.target.n_ctx)
     try:
-        made = _parsed(fields, {"prompt": before + (begun or ""), "suffix": behind}, model, may_be_empty=True)
+        asked = _parsed(fields, {"prompt": before + (begun or ""), "suffix": behind}, model, may_be_empty=True)
     except ApiError as error:
         raise error.renamed((("suffix", "input_suffix"), ("prompt", "input_prefix"))) from error
-    asked = made.asked
-    more = tuple(replace(one, files=files) for one in asked.further_requests)
-    return replace(made, asked=replace(asked, request=replace(asked.request, files=files), further_requests=more))
+    first, *more = (replace(one, files=files) for one in asked.requests)
+    return replace(asked, request=first, further_requests=tuple(more))
 
 
-def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bool = False) -> NativeRequest:
+def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bool = False) -> CompletionRequest:
     fields.ignore(*_WITHOUT_EFFECT)
     if fields.pop("image_data"):
         raise unsupported("image_data", "`image_data` is not read: send pictures as the messages of a chat.")
@@ -90,22 +66,7 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
         )
     except ApiError as error:
         raise error.renamed((("max_tokens", "n_predict"), ("logprobs", "n_probs"))) from error
-    prompts = tuple(list(one.raw_ids) or one.raw_prompt for one in (asked.request, *asked.further_requests))
-    return NativeRequest(asked, prompts, wants_tokens, shown)
-
-
-def _without_objects(value: object) -> object:
-    """Prompt objects replaced by their texts; an object with pictures is refused."""
-    if isinstance(value, list):
-        return [_without_objects(one) for one in value]
-    if not isinstance(value, dict):
-        return value
-    fields = Fields(value, "prompt")
-    text = fields.text("prompt_string")
-    if fields.pop("multimodal_data"):
-        raise unsupported("prompt.multimodal_data", "No pictures are read here: send them as the messages of a chat.")
-    fields.check_unknown()
-    return text
+    return replace(asked, extras={"wants_tokens": wants_tokens, "response_fields": shown})
 
 
 def _files(given: list[Fields], max_chars: int) -> tuple[tuple[str, str], ...]:
@@ -129,7 +90,7 @@ def _bias(value: object) -> object:
     for pair in value:
         token, bias = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
         if isinstance(token, bool) or not isinstance(token, int):
-            raise wrong_type("logit_bias", "an object, or an array of pairs of a token id and a number", pair)
+            raise wrong_type("logit_bias", "an object, or an array of pairs of a token id and a number")
         found[str(token)] = -100.0 if bias is False else bias
     return found
 
@@ -140,10 +101,8 @@ def _bias(value: object) -> object:
 class CompletionBuilder(AnswerBuilder):
     """Builds the answers of one request one by one."""
 
-    def __init__(self, model: str, made: NativeRequest) -> None:
-        super().__init__(model, made.asked)
-        self._made = made
-        self._requests = (made.asked.request, *made.asked.further_requests)
+    def __init__(self, model: str, asked: CompletionRequest) -> None:
+        super().__init__(model, asked)
         self._index = 0
         self._num_tokens = 0
         self._has_new_line = False
@@ -169,25 +128,25 @@ class CompletionBuilder(AnswerBuilder):
             "id_slot": 0,
             "tokens_predicted": self._num_tokens,
         }
-        probable = _probabilities(chunk.logprobs) if self._requests[self._index].top_logprobs else {}
+        probable = _probabilities(chunk.logprobs) if self._asked.requests[self._index].top_logprobs else {}
         return [sse(said | probable)]
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
         return [sse(self._selected(self._end("", finished)))]
 
     def _end(self, content: str, finished: Finished) -> Json:
-        request, stats = self._requests[self._index], finished.stats
+        request, stats = self._asked.requests[self._index], finished.stats
         said: Json = {
             "index": self._index,
             "content": content,
-            "tokens": list(finished.token_ids) if self._made.wants_tokens else [],
+            "tokens": list(finished.token_ids) if self._asked.extras["wants_tokens"] else [],
             "id_slot": 0,
             "stop": True,
             "model": self._model,
             "tokens_predicted": stats.tokens,
             "tokens_evaluated": stats.prompt_tokens,
-            "generation_settings": _settings(request, stream=self._made.asked.stream),
-            "prompt": self._made.prompts[self._index],
+            "generation_settings": _settings(request, stream=self._asked.stream),
+            "prompt": list(request.raw_ids) or request.raw_prompt,
             "has_new_line": self._has_new_line,
             "truncated": False,
             "stop_type": finish_reason(finished, "eos", "word", "limit"),
@@ -199,11 +158,11 @@ class CompletionBuilder(AnswerBuilder):
         return said
 
     def _selected(self, said: Json) -> Json:
-        """Select the requested fields by their paths; missing fields are omitted."""
-        if not self._made.response_fields:
+        """Select the requested fields by their paths, such as ``timings/prompt_n``; missing fields are omitted."""
+        if not self._asked.extras["response_fields"]:
             return said
         found: Json = {}
-        for path in self._made.response_fields:
+        for path in self._asked.extras["response_fields"]:
             value: object = said
             for name in path.split("/"):
                 value = value.get(name) if isinstance(value, dict) else None

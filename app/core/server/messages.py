@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 
 from app.core.server.errors import ApiError
@@ -15,7 +14,6 @@ from app.core.server.fields import (
     Fields,
     as_fields,
     check_text,
-    ignores_unknown_fields,
     invalid,
     missing,
     warn,
@@ -48,26 +46,20 @@ Content = tuple[str, tuple[tuple[int, Picture], ...]]  # a text, and pictures wi
 
 
 def read_messages(fields: Fields, source: PictureSource | None = None) -> tuple[Message, ...]:
-    """Read `messages` of a chat request; ``source`` reads their pictures.
-
-    Raises:
-        ApiError: the messages are invalid.
-    """
-    if not fields.has("messages"):
-        raise missing("messages")
+    """Read `messages` of a chat request; ``source`` reads their pictures."""
     given = fields.objects("messages", MAX_MESSAGES)
     if not given:
-        raise ApiError(400, "`messages` is empty.", param="messages")
+        raise missing("messages")
     return tuple(_message(one, source, is_last=one is given[-1]) for one in given)
 
 
 def complete_messages(messages: tuple[Message, ...], system: str, tool_text: str = "") -> tuple[Message, ...]:
-    """Add what a prompt needs. ``system`` precedes messages without a system prompt; ``tool_text`` is appended to it.
-
-    Raises:
-        ApiError: there are too many pictures, in strict mode.
-    """
-    messages = _with_latest_pictures(_with_names_of_tools(messages))
+    """Add ``system`` before messages without a system prompt, and append ``tool_text`` to it."""
+    # Templates may need the names of tools beside their results; a tool message has only the call's id.
+    names = {call.call_id: call.name for message in messages for call in message.tool_calls}
+    messages = _with_latest_pictures(
+        tuple(replace(m, name=m.name or names.get(m.tool_call_id, "")) if m.role == "tool" else m for m in messages)
+    )
     if system and all(message.role != "system" for message in messages):
         messages = (Message("system", system), *messages)
     if not tool_text or messages[0].role != "system":
@@ -76,11 +68,7 @@ def complete_messages(messages: tuple[Message, ...], system: str, tool_text: str
 
 
 def text_of(value: object, param: str) -> str:
-    """A text, or the joined texts of parts.
-
-    Raises:
-        ApiError: the value is neither.
-    """
+    """A text, or the joined texts of parts."""
     return read_content(value, param, "system", None)[0]
 
 
@@ -89,13 +77,10 @@ def read_content(value: object, param: str, role: str, source: PictureSource | N
 
     Texts are joined with ``separator``, except beside a picture. A picture that the model cannot see becomes a line of
     text: an error would block the conversation for good, since clients send all messages again.
-
-    Raises:
-        ApiError: the content is invalid.
     """
     if not isinstance(value, list):
         if not isinstance(value, str):
-            raise wrong_type(param, "a string or an array of text parts", value)
+            raise wrong_type(param, "a string or an array of text parts")
         return value, ()
     text, pictures, joint = "", list[tuple[int, Picture]](), ""
     for index, part in enumerate(value):
@@ -118,9 +103,6 @@ def text_of_part(value: object, param: str) -> str:
 
     A part without text is not refused, since that would block every later request of the conversation. The model
     gets the text of a document or a search result below a line with its name.
-
-    Raises:
-        ApiError: the part is no object; in strict mode, no text.
     """
     fields = as_fields(param, value)
     assert isinstance(value, dict)  # noqa: S101  (checked by `as_fields`)
@@ -129,18 +111,15 @@ def text_of_part(value: object, param: str) -> str:
         fields.ignore("type", *_IGNORED_IN_TEXT)
         text, refusal = fields.text("text"), fields.text("refusal")
         fields.check_unknown()
-        if kind is None or (text is None and refusal is None and not ignores_unknown_fields()):
-            raise missing(f"{param}.text" if kind else f"{param}.type")
+        if kind is None:
+            raise missing(f"{param}.type")
         return text or refusal or ""
     shown = check_text(f"{param}.type", kind)[:40]
-    warn(f"{param}.type", f"Parts of the type `{shown}` are not read here: the model gets the words that are in them.")
-    name = next((one for key in _NAME_FIELDS if isinstance(one := _field_of_part(value, key), str)), "")
+    warn(f"Parts of the type `{shown}` are not read here: the model gets the words that are in them.")
+    inner = value.get("file")
+    named = {**inner, **value} if isinstance(inner, dict) else value
+    name = next((one for key in _NAME_FIELDS if isinstance(one := named.get(key), str)), "")
     return "\n".join(filter(None, (f"[{shown} {name[:200]}".rstrip() + "]", _part_texts(value))))
-
-
-def _field_of_part(part: Mapping[str, object], key: str) -> object:
-    inner = part.get("file")
-    return part.get(key, inner.get(key) if isinstance(inner, dict) else None)
 
 
 def _part_texts(value: object) -> str:
@@ -151,10 +130,8 @@ def _part_texts(value: object) -> str:
         return "\n".join(filter(None, map(_part_texts, value)))
     if not isinstance(value, dict):
         return ""
-    data, title = value.get("data", value.get("file_data")), value.get("title")
-    words = [title] if value.get("type") == "web_search_result" and isinstance(title, str) else []
-    if isinstance(data, str):
-        words.append(data if value.get("type") == "text" else _decoded(data))
+    data = value.get("data", value.get("file_data"))
+    words = [data if value.get("type") == "text" else _decoded(data)] if isinstance(data, str) else []
     return "\n".join(filter(None, (*words, *(_part_texts(value.get(key)) for key in _TEXT_FIELDS.split()))))
 
 
@@ -178,7 +155,7 @@ def _picture(part: dict[str, object], param: str, role: str, source: PictureSour
     else:
         url, at = _url_of(Fields(part, param))
         return source.read_or_describe(url, at) if url else text_of_part(part, param)
-    warn(f"{param}.type", f"A part {message}. The model gets a line in its place.")
+    warn(f"A part {message}. The model gets a line in its place.")
     return line
 
 
@@ -227,9 +204,7 @@ def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> 
     is_silent = content is None and (is_tool or role == "assistant")  # agents store an empty answer as null
     text, pictures = (refusal, ()) if is_silent else read_content(content, fields.path("content"), _ROLES[role], source)
     if fields.pop("name") is not None:
-        at = fields.path("name")
-        warn(at, f"`{at}` has no effect: chat templates know roles only.")
-    fields.pop_neutral({"tool_calls": ([],)})
+        warn(f"`{fields.path('name')}` has no effect: chat templates know roles only.")
     fields.check_unknown()
     return Message(_ROLES[role], text, tool_calls=calls, tool_call_id=call_id or "", name=name or "", pictures=pictures)
 
@@ -253,21 +228,11 @@ def _call(fields: Fields) -> ToolCall:
 
 
 def _with_latest_pictures(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Keep the latest pictures, up to the limit of a prompt: an agent that watches a screen would be blocked otherwise.
-
-    Raises:
-        ApiError: there are more, in strict mode.
-    """
+    """Keep the latest pictures, up to the limit of a prompt; an error would block an agent that watches a screen."""
     left, kept = MAX_PICTURES, list[Message]()
     for message in reversed(messages):
         over, left = max(0, len(message.pictures) - left), max(0, left - len(message.pictures))
         if over:
-            warn("messages", f"The model sees the last {MAX_PICTURES} pictures of a request, and no earlier ones.")
+            warn(f"The model sees the last {MAX_PICTURES} pictures of a request, and no earlier ones.")
         kept.append(replace(message, pictures=message.pictures[over:]) if over else message)
     return tuple(reversed(kept))
-
-
-def _with_names_of_tools(messages: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Add the names of the tools to their results, which templates may need; a tool message has only the call's id."""
-    names = {call.call_id: call.name for message in messages for call in message.tool_calls}
-    return tuple(replace(m, name=m.name or names.get(m.tool_call_id, "")) if m.role == "tool" else m for m in messages)

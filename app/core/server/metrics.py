@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from app.core.domain.local_server import GONE, Activity, LoggedRequest, RequestState
 from app.core.server.errors import ApiError
 from app.core.server.scheduler import JobEvent
-from engine.pacing.pass_trace import TracedPass
 from engine.records import Finished, PrefillProgress, RunStats, Source, TextChunk
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_DRAFTED = (Source.NGRAM, Source.DRAFT, Source.HEAD)
 _Sample = tuple[str, float]  # (labels in Prometheus' format, value)
 _Metric = tuple[str, str, str, list[_Sample] | float | None]  # (name, kind, help, values)
 MAX_ROWS = 200
@@ -29,8 +27,8 @@ MAX_PROGRAM_CHARS, MAX_PATH_CHARS = 40, 60
 class RequestLog:
     """Holds the latest requests. Thread-safe. ``on_change`` is called often, on any thread."""
 
-    def __init__(self, on_change: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.time) -> None:
-        self._on_change, self._clock = on_change, clock
+    def __init__(self, on_change: Callable[[], None] = lambda: None) -> None:
+        self._on_change = on_change
         self._lock = threading.Lock()
         self._num_requests = 0
         self._entries: deque[RequestEntry] = deque(maxlen=MAX_ROWS)
@@ -39,7 +37,7 @@ class RequestLog:
         with self._lock:
             self._num_requests += 1
             program = _printable(user_agent.partition("(")[0], MAX_PROGRAM_CHARS)  # for example ``OpenAI/Python 1.109``
-            first = LoggedRequest(self._num_requests, self._clock(), program, _printable(path, MAX_PATH_CHARS))
+            first = LoggedRequest(self._num_requests, time.time(), program, _printable(path, MAX_PATH_CHARS))
             entry = RequestEntry(first, self._on_change)
             self._entries.append(entry)
         self._on_change()
@@ -118,10 +116,7 @@ class Metrics:
         self.paths: Collection[str] = ()  # the known paths; others are counted together
         self._lock = threading.Lock()
         self._requests: Counter[tuple[str, int]] = Counter()
-        self._sums: Counter[str] = Counter()
-        self._seconds = {"prompt": 0.0, "predicted": 0.0}
-        self._proposed: Counter[Source] = Counter()
-        self._accepted: Counter[Source] = Counter()
+        self._sums: defaultdict[str, float] = defaultdict(float)
         self._tokens: Counter[Source] = Counter()
 
     def count_request(self, path: str, status: int) -> None:
@@ -133,37 +128,32 @@ class Metrics:
     def count_answer(self, stats: RunStats) -> None:
         """Add the counters of a complete or stopped answer."""
         with self._lock:
-            self._sums["answers"] += 1
-            self._sums["prompt"] += stats.prompt_tokens
-            self._sums["cached"] += stats.prompt_cached_tokens
-            self._sums["predicted"] += stats.tokens
-            self._sums["passes"] += stats.passes
-            self._sums["proposed"] += stats.proposed
-            self._sums["accepted"] += stats.accepted
-            self._seconds["prompt"] += stats.prompt_s
-            self._seconds["predicted"] += stats.decode_s
             self._tokens.update(stats.provenance)
-
-    def count_pass(self, traced: TracedPass) -> None:
-        """Count proposed and accepted tokens of a pass, by source."""
-        if traced.sources:
-            with self._lock:
-                self._proposed.update(traced.sources)
-                self._accepted.update(traced.sources[: traced.accepted])
+            for name, value in (
+                ("answers", 1),
+                ("prompt", stats.prompt_tokens),
+                ("cached", stats.prompt_cached_tokens),
+                ("predicted", stats.tokens),
+                ("passes", stats.passes),
+                ("proposed", stats.proposed),
+                ("accepted", stats.accepted),
+                ("prompt_s", stats.prompt_s),
+                ("predicted_s", stats.decode_s),
+            ):
+                self._sums[name] += value
 
     def render(self, activity: Activity) -> str:
         states = Counter(row.state for row in self.requests.rows())
-        with self._lock:
-            rows = [*self._rows(activity, states), *self._as_llama_cpp(activity)]
         lines = list[str]()
-        for name, kind, words, values in rows:
-            samples = values if isinstance(values, list) else [] if values is None else [("", values)]
-            lines += [f"# HELP {name} {words}", f"# TYPE {name} {kind}"]
-            lines += [f"{name}{labels} {value:.17g}" for labels, value in samples]
+        with self._lock:
+            for name, kind, words, values in self._rows(activity, states):
+                lines += [f"# HELP paceline_{name} {words}", f"# TYPE paceline_{name} {kind}"]
+                samples = values if isinstance(values, list) else [] if values is None else [("", values)]
+                lines += [f"paceline_{name}{labels} {value:.17g}" for labels, value in samples]
         return "\n".join(lines) + "\n"
 
-    def _rows(self, activity: Activity, states: Mapping[RequestState, int]) -> Iterable[_Metric]:
-        sums, seconds = self._sums, self._seconds
+    def _rows(self, activity: Activity, states: Mapping[RequestState, int]) -> tuple[_Metric, ...]:
+        sums = self._sums
         requests = [
             (f'{{endpoint="{endpoint}",status="{status}"}}', float(count))
             for (endpoint, status), count in sorted(self._requests.items())
@@ -175,50 +165,27 @@ class Metrics:
         ]
         rate = activity.tokens_per_second
         per_pass, acceptance = _ratio(sums["predicted"], sums["passes"]), _ratio(sums["accepted"], sums["proposed"])
-        proposed, accepted = _by_source(self._proposed, _DRAFTED), _by_source(self._accepted, _DRAFTED)
-        tokens = _by_source(self._tokens, Source)
-        rows: tuple[_Metric, ...] = (
+        tokens = [(f'{{source="{source.value}"}}', float(self._tokens[source])) for source in Source]
+        return (
             ("requests_total", "counter", "HTTP requests by path and status of the response.", requests),
             ("requests_waiting", "gauge", "Requests in the queue.", activity.num_waiting),
             ("requests_running", "gauge", "Running answers.", activity.num_running),
-            ("tokens_per_second", "gauge", "Tokens per second of all running answers, over the last seconds.", rate),
+            ("tokens_per_second", "gauge", "Tokens per second of all running answers.", rate),
             ("answers_total", "counter", "Complete and stopped answers.", sums["answers"]),
             ("requests", "gauge", "Unfinished requests, by state.", unfinished),
             ("prompt_tokens_total", "counter", "Tokens of prompts.", sums["prompt"]),
             ("prompt_tokens_cached_total", "counter", "Of these, tokens from the cache.", sums["cached"]),
-            ("prompt_seconds_total", "counter", "Seconds of prompt processing.", seconds["prompt"]),
+            ("prompt_seconds_total", "counter", "Seconds of prompt processing.", sums["prompt_s"]),
             ("predicted_tokens_total", "counter", "Tokens of answers.", sums["predicted"]),
-            ("predicted_seconds_total", "counter", "Seconds of decoding.", seconds["predicted"]),
+            ("predicted_seconds_total", "counter", "Seconds of decoding.", sums["predicted_s"]),
             ("passes_total", "counter", "Forward calls of the target.", sums["passes"]),
-            ("drafted_tokens_total", "counter", "Tokens proposed to the target, by drafter.", proposed),
-            ("accepted_tokens_total", "counter", "Accepted tokens, by drafter.", accepted),
+            ("drafted_tokens_total", "counter", "Tokens proposed to the target.", sums["proposed"]),
+            ("accepted_tokens_total", "counter", "Accepted tokens.", sums["accepted"]),
             ("emitted_tokens_total", "counter", "Tokens of answers, by source.", tokens),
             ("tokens_per_pass", "gauge", "Tokens of answers / passes, since the start.", per_pass),
             ("acceptance_rate", "gauge", "Accepted / proposed tokens, since the start.", acceptance),
         )
-        return ((f"paceline_{name}", kind, words, values) for name, kind, words, values in rows)
-
-    def _as_llama_cpp(self, activity: Activity) -> Iterable[_Metric]:
-        """The metrics with the names of llama.cpp's server; its prompt tokens exclude cached tokens."""
-        prompt, predicted = self._sums["prompt"] - self._sums["cached"], self._sums["predicted"]
-        prompt_s, predicted_s = self._seconds["prompt"], self._seconds["predicted"]
-        read_rate, rate = _ratio(prompt, prompt_s), _ratio(predicted, predicted_s)
-        rows: tuple[_Metric, ...] = (
-            ("prompt_tokens_total", "counter", "Processed prompt tokens.", prompt),
-            ("prompt_seconds_total", "counter", "Seconds of prompt processing.", prompt_s),
-            ("tokens_predicted_total", "counter", "Tokens of answers.", predicted),
-            ("tokens_predicted_seconds_total", "counter", "Seconds of decoding.", predicted_s),
-            ("prompt_tokens_seconds", "gauge", "Prompt tokens per second.", read_rate),
-            ("predicted_tokens_seconds", "gauge", "Decoded tokens per second of an answer.", rate),
-            ("requests_processing", "gauge", "Running answers.", activity.num_running),
-            ("requests_deferred", "gauge", "Requests in the queue.", activity.num_waiting),
-        )
-        return ((f"llamacpp:{name}", kind, words, values) for name, kind, words, values in rows)
 
 
 def _ratio(value: float, whole: float) -> float | None:
     return value / whole if whole else None
-
-
-def _by_source(counts: Counter[Source], sources: Iterable[Source]) -> list[_Sample]:
-    return [(f'{{source="{source.value}"}}', float(counts[source])) for source in sources]

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 from app.core.hub.file_names import quantization_of
@@ -25,7 +28,6 @@ from app.core.server.answers import (
 )
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, as_list, invalid, unsupported, wrong_type
-from app.core.server.library import ModelFile, file_of
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
 from app.core.tools.answer_parts import Part
 from engine.records import Finished, ModelInfo, TextChunk, TokenLogprob, ToolCall, ToolFormat
@@ -69,22 +71,31 @@ def show_model(model: ServedModel) -> Json:
     return {**texts, "details": details, "model_info": facts, "capabilities": able, "modified_at": modified_at}
 
 
+def file_of(path: str) -> os.stat_result | None:
+    """The facts of a file; None if it is missing or unknown."""
+    try:
+        return Path(path).stat() if path else None
+    except (OSError, ValueError):
+        return None
+
+
 def _model_entry(name: str, path: str, info: ModelInfo | None) -> Json:
     file = file_of(path)
-    size = 0 if file is None else file.size
+    size = 0 if file is None else file.st_size
+    facts = "" if file is None else f"{path} {size} {file.st_mtime_ns}"
     return {
         "name": name,
         "model": name,
         "modified_at": _date(file),
         "size": size if info is None else info.size_bytes,
-        "digest": "" if file is None else file.digest,
+        "digest": facts and sha256(facts.encode(errors="replace")).hexdigest(),
         "details": _details(path, info),
     }
 
 
-def _date(file: ModelFile | None) -> str:
+def _date(file: os.stat_result | None) -> str:
     """The modification time; the earliest date if unknown."""
-    return datetime.fromtimestamp(0 if file is None else file.modified, UTC).isoformat()
+    return datetime.fromtimestamp(0 if file is None else file.st_mtime, UTC).isoformat()
 
 
 def _details(path: str, info: ModelInfo | None) -> Json:
@@ -121,11 +132,7 @@ def wants_unload(body: Json) -> bool:
 
 
 def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
-    """Read the body of a request to ``/api/chat``, or to ``/api/generate``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/api/chat``, or to ``/api/generate``."""
     fields = Fields({**body, "model": name_of(body)})
     fields.ignore("name", *_WITHOUT_EFFECT)
     is_text = not chat and (fields.boolean("raw") or bool(body.get("suffix")))
@@ -180,7 +187,7 @@ def _thinking(value: object) -> Json:
     if isinstance(value, str):
         return {"reasoning_effort": value}
     if not isinstance(value, bool):
-        raise wrong_type("think", "a boolean or an effort", value)
+        raise wrong_type("think", "a boolean or an effort")
     return {"reasoning_effort": "medium" if value else "none"}
 
 
@@ -215,7 +222,7 @@ def _messages(values: object) -> object:
 def _with_id(call: object, call_id: str) -> Any:  # noqa: ANN401  (JSON)
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict):
-        raise wrong_type("tool_calls", "calls of functions", call)
+        raise wrong_type("tool_calls", "calls of functions")
     return {
         "id": call_id,
         "type": "function",

@@ -1,18 +1,16 @@
-"""Reads pictures of requests: data URLs, or files below one folder; never from the network."""
+"""Reads pictures of requests from data URLs; never from files or the network."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import re
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from app.core.server.errors import ApiError
 from app.core.server.fields import warn
 from engine.errors import PictureError
 from engine.picture import Picture
-from engine.sandbox.picture import PictureReader, read_picture_file
+from engine.sandbox.picture import PictureReader
 
 _DATA = re.compile(r"data:(image/[\w.+-]{1,40}|application/octet-stream)?(?:;[\w=-]{1,40})*;base64,", re.IGNORECASE)
 _URL_SAFE = str.maketrans("-_", "+/")
@@ -23,63 +21,40 @@ _INVALID = "invalid_image"
 class PictureSource:
     """Reads the pictures of one request; repeated pictures are decoded once."""
 
-    def __init__(self, media_path: Path | None = None, reader: PictureReader | None = None) -> None:
-        """``media_path``: folder of files that requests may name, or None. ``reader`` is shared between requests."""
-        self._media_path = media_path
+    def __init__(self, reader: PictureReader | None = None) -> None:
+        """``reader`` is shared between requests."""
         self._reader = reader or PictureReader()
         self._num_read = 0
         self.is_new = True  # the current part was not in an earlier request
 
     def for_request(self) -> PictureSource:
         """A source for one request, which counts the request's pictures up to `MAX_PICTURES_READ`."""
-        return PictureSource(self._media_path, self._reader)
+        return PictureSource(self._reader)
 
     def read(self, url: str, param: str) -> Picture:
-        """Read the picture of a URL.
-
-        Raises:
-            ApiError: 400: not a picture, not allowed, or too many pictures.
-        """
+        """Read the picture of a URL."""
         self._num_read += 1
         if self._num_read > MAX_PICTURES_READ:
             raise ApiError(400, f"A request may have {MAX_PICTURES_READ} pictures at most.", param=param, code=_INVALID)
         try:
             if url[:5].lower() == "data:":
                 return self._reader.read(_bytes_of(url, param), "the picture")
-            if url[:5].lower() == "file:":
-                return read_picture_file(self._file(url, param))
         except PictureError as error:
             raise ApiError(400, f"`{param}`: {error.message} {error.advice}", param=param, code=_INVALID) from error
-        message = f"`{param}` must be a data: URL with the picture in base64: nothing is fetched from the network here."
+        message = (
+            f"`{param}` must be a data: URL with the picture in base64: nothing is read from files or the network here."
+        )
         raise ApiError(400, message, param=param, code=_INVALID)
 
     def read_or_describe(self, url: str, param: str) -> Picture | str:
-        """Read the picture of a URL, or return a line of text if it is unreadable and was in an earlier request.
-
-        Raises:
-            ApiError: 400: the picture is new, or the server is strict.
-        """
+        """Read the picture of a URL, or return a line of text if it is unreadable and was in an earlier request."""
         try:
             return self.read(url, param)
         except ApiError as error:
             if self.is_new:
                 raise
-            warn(param, f"{error.message} The model gets a line in its place.", code=_INVALID)
+            warn(f"{error.message} The model gets a line in its place.")
             return "[a picture that cannot be read]"
-
-    def _file(self, url: str, param: str) -> Path:
-        if self._media_path is None:
-            message = f"`{param}` names a file, and this server reads none: `serve --media-path DIR` allows it."
-            raise ApiError(400, message, param=param, code=_INVALID)
-        parts, folder = urlsplit(url), self._media_path.resolve()
-        try:
-            path = (folder / unquote(parts.path)).resolve()
-        except (ValueError, OSError, RuntimeError):  # an invalid file name, or a loop of links
-            path = Path("/")
-        if parts.netloc not in ("", "localhost") or not path.is_relative_to(folder):
-            message = f"`{param}` names a file outside the folder of pictures of this server."
-            raise ApiError(400, message, param=param, code=_INVALID)
-        return path
 
 
 def _bytes_of(url: str, param: str) -> bytes:

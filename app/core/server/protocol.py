@@ -5,8 +5,8 @@ Every field is applied, known to have no effect, refused with status 400, or rep
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from app.core.domain.attachments import Attachment
@@ -59,6 +59,8 @@ _WITHOUT_EFFECT = (
     "prompt_cache_retention",
     "cache_prompt",
     "timings_per_token",
+    "add_generation_prompt",  # the last message says whether the answer continues it
+    "continue_final_message",
 )
 # Values that LM Studio, llama.cpp's server and vLLM use for "no limit" and "off".
 _UNSET = -1
@@ -71,21 +73,6 @@ _SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "web_search_options": (),
     "functions": ([],),  # older name of tools
     "function_call": ("none", "auto"),
-}
-# Fields that are ignored with these values; other values count as unknown fields.
-_IGNORED_VALUES: dict[str, tuple[object, ...]] = {
-    "typical_p": (1,),
-    "top_a": (0,),
-    "tfs_z": (1,),
-    "mirostat": (0,),
-    "dry_multiplier": (0,),
-    "xtc_probability": (0,),
-    "dynatemp_range": (0,),
-    "service_tier": ("auto", "default"),
-    "store": (False,),
-    "verbosity": ("medium",),
-    "truncation": ("auto", "disabled"),
-    "add_generation_prompt": (True, False),  # vLLM's
 }
 
 
@@ -120,7 +107,8 @@ class CompletionRequest:
 
     ``tool_names``: tools that may be called. ``echoes``: texts before the answers. ``warnings``: about ignored fields.
     ``has_client_grammar``: the client wrote the grammar, so it must be checked before use. ``further_requests``:
-    requests for further answers; each ``num_per_prompt`` successive answers share a prompt.
+    requests for further answers; each ``num_per_prompt`` successive answers share a prompt. ``extras``: what the
+    builder of answers of another API needs.
     """
 
     request: ChatRequest
@@ -133,6 +121,11 @@ class CompletionRequest:
     warnings: tuple[str, ...] = ()
     further_requests: tuple[ChatRequest, ...] = ()
     num_per_prompt: int = 1
+    extras: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def requests(self) -> tuple[ChatRequest, ...]:
+        return (self.request, *self.further_requests)
 
     @property
     def tool_schemas(self) -> Schemas:
@@ -154,12 +147,10 @@ def parse_request(
     """Read the body of a request to ``/v1/chat/completions`` or ``/v1/completions``.
 
     ``messages``: of a chat, if another API's parser has read them. ``may_be_empty`` allows an empty prompt.
-
-    Raises:
-        ApiError: 400, with the name of the wrong field; 404 for another model.
     """
     fields = Fields(body)
-    check_name(fields, model)
+    if fields.text("model") not in (None, model.name):
+        warn(f"There is no such model here; this server has `{model.name}`.")
     fields.ignore(*_WITHOUT_EFFECT)
     max_tokens = _max_tokens(fields, model.defaults.max_tokens, chat=chat)
     request = replace(
@@ -182,10 +173,7 @@ def parse_request(
     stream = fields.boolean("stream")
     include_usage = _include_usage(fields.nested("stream_options"), stream=stream)
     number = _num_choices(fields, len(prompts))
-    if fields.boolean("continue_final_message") and fields.boolean("add_generation_prompt"):
-        raise invalid("add_generation_prompt", "Set either this or `continue_final_message`.")
     fields.refuse_unless(_SUPPORTED_VALUES)
-    fields.pop_neutral(_IGNORED_VALUES)
     fields.check_unknown()
     first, *more = [_with_choice_number(one, index) for one in prompts for index in range(number)]
     return CompletionRequest(
@@ -203,11 +191,7 @@ def parse_request(
 
 
 def single_request(asked: CompletionRequest) -> CompletionRequest:
-    """Refuse several answers, for an API that has one in a response.
-
-    Raises:
-        ApiError: the request asks for several.
-    """
+    """Refuse several answers, for an API that has one in a response."""
     if asked.further_requests:
         raise unsupported("n")
     return asked
@@ -233,11 +217,7 @@ def _chat(
 
 
 def _with_passages(messages: tuple[Message, ...], project: str, model: ServedModel) -> tuple[Message, ...]:
-    """Put passages of a project's files before the last question.
-
-    Raises:
-        ApiError: the project does not exist, or the last message is no question.
-    """
+    """Put passages of a project's files before the last question."""
     last = messages[-1]
     if last.role != "user":
         raise invalid("project", "`project` is for messages that end with a question.")
@@ -251,17 +231,6 @@ def _with_passages(messages: tuple[Message, ...], project: str, model: ServedMod
     shift = len(content) - len(last.content)
     pictures = tuple((position + shift, picture) for position, picture in last.pictures)
     return (*messages[:-1], replace(last, content=content, pictures=pictures))
-
-
-def check_name(fields: Fields, model: ServedModel) -> None:
-    """Read `model`; an unknown name is reported.
-
-    Raises:
-        ApiError: 404 in strict mode.
-    """
-    if fields.text("model") not in (None, model.name):
-        message = f"There is no such model here; this server has `{model.name}`."
-        warn("model", message, status=404, code="model_not_found")
 
 
 def _texts(
@@ -289,15 +258,9 @@ def _texts(
 
 def _num_choices(fields: Fields, num_prompts: int) -> int:
     """The number of answers per prompt."""
-    number, of_best = fields.integer("n", 1, MAX_CHOICES), fields.integer("best_of")
-    number = 1 if number is None else number
+    number = fields.integer("n", 1, MAX_CHOICES) or 1
     if number * num_prompts > MAX_CHOICES:
-        message = (
-            f"A request may ask for {MAX_CHOICES} answers at most, and this one asks for {number * num_prompts:,}."
-        )
-        raise invalid("prompt", message)
-    if of_best not in (None, number):
-        raise unsupported("best_of", "`best_of` must be as `n`: all answers are given.")
+        raise invalid("prompt", f"A request may ask for {MAX_CHOICES} answers at most.")
     return number
 
 
@@ -315,7 +278,7 @@ def _with_grammar(request: ChatRequest, grammar: str) -> ChatRequest:
         return request
     for name, is_set in (("min_tokens", request.min_tokens), ("ignore_eos", request.ignore_eos)):
         if is_set:
-            warn(name, f"`{name}` is for answers without a schema or grammar, which end by themselves.")
+            warn(f"`{name}` is for answers without a schema or grammar, which end by themselves.")
     return replace(request, grammar=grammar, min_tokens=0, ignore_eos=False)
 
 
@@ -334,7 +297,7 @@ def _thinking(fields: Fields, model: ServedModel) -> str:
         message = f"`reasoning_effort` cannot be {effort[:40]}: this model takes {', '.join(names or _EFFORTS)}."
         raise unsupported("reasoning_effort", message)
     if effort != "none" or target.reasoning_start_tag:
-        warn("reasoning_effort", "`reasoning_effort` has no effect: this model has no reasoning modes.")
+        warn("`reasoning_effort` has no effect: this model has no reasoning modes.")
     return ""
 
 
@@ -392,25 +355,21 @@ def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[s
     for index, one in enumerate(given):
         param = f"prompt[{index}]" if is_many else "prompt"
         if not one and isinstance(one, str | list) and not may_be_empty:
-            raise ApiError(400, f"`{param}` is empty.", param=param)
+            raise missing(param)
         if isinstance(one, list):
             prompts.append(token_ids(one, param, model.n_vocab))
         elif isinstance(one, str):
             prompts.append(one)
         else:
-            raise wrong_type(param, "a string, token ids, or an array of such", one)
+            raise wrong_type(param, "a string, token ids, or an array of such")
     return prompts
 
 
 def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]:
-    """Read a list of token ids.
-
-    Raises:
-        ApiError: 400: an id is not in the model's vocabulary.
-    """
+    """Read a list of token ids."""
     for value in values:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise wrong_type(param, "token ids", value)
+            raise wrong_type(param, "token ids")
         if not 0 <= value < n_vocab:
             raise _unknown_token(param, n_vocab)
     return tuple(cast("list[int]", values))
@@ -469,8 +428,7 @@ def _with_speculation(request: ChatRequest, given: Fields | None, model: ServedM
         raise invalid("speculation.mode", f"`speculation.mode` must be one of {', '.join(Mode)}.")
     mode = Mode(word)
     if reason := model.ready.unavailable.get(mode):
-        message = f"The mode {mode.value} cannot run here: {reason}"
-        raise ApiError(400, message, param="speculation.mode", code="unsupported_value")
+        raise unsupported("speculation.mode", f"The mode {mode.value} cannot run here: {reason}")
     depth = request.depth if depth is None else depth
     try:
         choose_draft_length(mode, depth, can_pace=True)
@@ -483,8 +441,7 @@ def _include_usage(options: Fields | None, *, stream: bool) -> bool:
     if options is None:
         return False
     if not stream:
-        warn("stream_options", "`stream_options` is for answers that are streamed.")
+        warn("`stream_options` is for answers that are streamed.")
     include_usage = options.boolean("include_usage") and stream
-    options.refuse_unless({"include_obfuscation": (False,)})
     options.check_unknown()
     return include_usage

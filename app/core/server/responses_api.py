@@ -9,7 +9,7 @@ import json
 import time
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.core.server.answers import (
     CALL,
@@ -47,6 +47,7 @@ _RENAMED = (  # (chat API field, this API's field), for errors
     ("messages", "input"),
     (".function.", "."),
 )
+_IGNORED_IN_TOOL = ("type", "defer_loading", "output_schema")
 _ROLES = ("user", "assistant", "system", "developer")
 _CALLS = ("function_call", "custom_tool_call")
 _RESULTS = ("function_call_output", "custom_tool_call_output")
@@ -58,20 +59,8 @@ _PARTS = {TEXT: "output_text", REASONING: "reasoning_text"}  # the part of an it
 # ---- requests -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseRequest:
-    """A completion request, and the request's fields that the response repeats."""
-
-    asked: CompletionRequest
-    reported: Json
-
-
-def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
-    """Read the body of a request to ``/v1/responses``.
-
-    Raises:
-        ApiError: 400 with the field to blame, or 404 for another model.
-    """
+def parse_response_request(body: Json, model: ServedModel) -> CompletionRequest:
+    """Read the body of a request to ``/v1/responses``."""
     fields = Fields(body)
     if fields.pop("previous_response_id") is not None:
         message = "No answers are kept here, so there is no `previous_response_id`: send the conversation as `input`."
@@ -84,22 +73,31 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
     instructions, wanted = fields.text("instructions"), fields.pop("max_output_tokens")
     choice = fields.pop("tool_choice")
     form, text = _text(fields.nested("text"))
-    effort = _effort(fields.nested("reasoning"))
+    effort = None
+    if (reasoning := fields.nested("reasoning")) is not None:
+        effort = reasoning.text("effort")
+        reasoning.ignore("summary", "generate_summary")  # no summaries: the full reasoning is returned
+        reasoning.check_unknown()
+    top_logprobs, include = fields.pop("top_logprobs"), as_list("include", fields.pop("include"))
+    wants_logprobs = top_logprobs is not None or _LOGPROBS in include
     messages = _messages(fields.pop("input"), instructions, model.picture_source)
     chat: Json = {
-        "tools": [_chat_tool(tool) for tool in tools],
+        "tools": [
+            {"type": "function", "function": {name: tool[name] for name in tool if name not in _IGNORED_IN_TOOL}}
+            for tool in tools
+        ],
         "tool_choice": {"function": choice} if isinstance(choice, dict) else choice,
         "max_tokens": wanted,
         "reasoning_effort": effort,
         **text,
-        **_logprobs(fields.pop("include"), fields.pop("top_logprobs")),
+        **({"logprobs": True, "top_logprobs": top_logprobs} if wants_logprobs else {}),
     }
     try:
         asked = single_request(parse_request({**chat, **fields.remaining()}, model, chat=True, messages=messages))
     except ApiError as error:
         raise error.renamed(_RENAMED) from error
     sampling = asked.request.sampling
-    reported: Json = {
+    repeated: Json = {
         "instructions": instructions,
         "max_output_tokens": wanted,
         "metadata": body.get("metadata") or {},
@@ -111,7 +109,7 @@ def parse_response_request(body: Json, model: ServedModel) -> ResponseRequest:
         "tools": [{"strict": None, **tool} for tool in tools],
         "top_p": sampling.top_p,
     }
-    return ResponseRequest(asked, reported)
+    return replace(asked, extras=repeated)
 
 
 def _messages(value: object, instructions: str | None, source: PictureSource | None) -> tuple[Message, ...]:
@@ -119,13 +117,11 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
 
     Instructions and a following developer message also become one message, since many templates allow only one.
     """
-    if value is None:
+    if value is None or value == []:
         raise missing("input")
     items = [{"role": "user", "content": value}] if isinstance(value, str) else value
     if not isinstance(items, list):
-        raise wrong_type("input", "a string or an array", value)
-    if not items:
-        raise ApiError(400, "`input` is empty.", param="input")
+        raise wrong_type("input", "a string or an array")
     messages = [] if instructions is None else [Message("system", instructions)]
     given = Fields({"input": items}).objects("input")
     for fields in given:
@@ -137,18 +133,15 @@ def _messages(value: object, instructions: str | None, source: PictureSource | N
             continue
         if last is not None and message.tool_calls and last.role == "assistant":
             messages[-1] = replace(last, tool_calls=(*last.tool_calls, *message.tool_calls))
-        elif last is not None and _continues_message(message, last):
+        elif (
+            last is not None
+            and message.role == last.role
+            and (message.role == "system" or (message.role == "assistant" and not last.tool_calls))
+        ):
             messages[-1] = replace(last, content=f"{last.content}\n\n{message.content}")
         else:
             messages.append(message)
     return tuple(messages)
-
-
-def _continues_message(message: Message, last: Message) -> bool:
-    """True if a message is merged with the one before: both are system messages, or parts of one answer."""
-    return message.role == last.role and (
-        message.role == "system" or (message.role == "assistant" and not last.tool_calls)
-    )
 
 
 def _message(fields: Fields, source: PictureSource | None) -> Message | None:
@@ -181,12 +174,6 @@ def _message(fields: Fields, source: PictureSource | None) -> Message | None:
     return message
 
 
-def _chat_tool(tool: Json) -> Json:
-    """Convert a tool to the format of the chat API."""
-    left = {name: value for name, value in tool.items() if name not in ("type", "defer_loading", "output_schema")}
-    return {"type": "function", "function": left}
-
-
 def _text(given: Fields | None) -> tuple[object, Json]:
     """The form of the answer as it was given, and the fields of the chat API."""
     if given is None:
@@ -199,28 +186,14 @@ def _text(given: Fields | None) -> tuple[object, Json]:
     return form, {"verbosity": verbosity, "response_format": made}
 
 
-def _effort(given: Fields | None) -> str | None:
-    if given is None:
-        return None
-    effort = given.text("effort")
-    given.ignore("summary", "generate_summary")  # no summaries: the full reasoning is returned
-    given.check_unknown()
-    return effort
-
-
-def _logprobs(include: object, top: object) -> Json:
-    wanted = top is not None or _LOGPROBS in as_list("include", include)
-    return {"logprobs": True, "top_logprobs": top} if wanted else {}
-
-
 # ---- answers --------------------------------------------------------------------------------------------------------
 
 
 class ItemBuilder(BlockBuilder):
     """Builds the items of one response, or its numbered events."""
 
-    def __init__(self, model: str, made: ResponseRequest) -> None:
-        super().__init__(model, made.asked)
+    def __init__(self, model: str, asked: CompletionRequest) -> None:
+        super().__init__(model, asked)
         self._head: Json = {
             "id": f"resp_{uuid.uuid4().hex}",
             "object": "response",
@@ -230,7 +203,7 @@ class ItemBuilder(BlockBuilder):
             "store": False,
             "previous_response_id": None,
             "truncation": "disabled",
-            **made.reported,
+            **asked.extras,
             **self._warnings,
         }
         self._number = 0

@@ -1,4 +1,7 @@
-"""Tokenizes, detokenizes, applies chat templates and counts tokens, as llama.cpp's server does."""
+"""Tokenizes, detokenizes, applies chat templates and counts tokens, as llama.cpp's server does.
+
+The readers of requests raise `ApiError` with the field to blame, as in all modules of APIs.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING
 from app.core.server.anthropic_api import parse_messages_request
 from app.core.server.engine_job import SessionCall
 from app.core.server.fields import Fields, as_list, invalid, missing, warnings_field
-from app.core.server.protocol import ServedModel, parse_request, token_ids
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, token_ids
 from app.core.server.responses_api import parse_response_request
 
 if TYPE_CHECKING:
@@ -23,11 +26,7 @@ BodyReader = Callable[[Json, ServedModel], SessionCall]  # returns a call whose 
 
 
 def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
-    """Read the body of a request to ``/tokenize``: a text, or a list that mixes texts and token ids.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/tokenize``: a text, or a list that mixes texts and token ids."""
     fields, content = _required_field(body, "content")
     adds_special, special = fields.boolean("add_special"), fields.boolean("parse_special", default=True)
     with_pieces = fields.boolean("with_pieces")
@@ -42,11 +41,7 @@ def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
 
 
 def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
-    """Read the body of a request to ``/detokenize``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/detokenize``."""
     fields, given = _required_field(body, "tokens")
     fields.check_unknown()
     ids = token_ids(as_list("tokens", given), "tokens", model.n_vocab)
@@ -54,32 +49,17 @@ def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
 
 
 def read_template(body: Json, model: ServedModel) -> SessionCall:
-    """Read the body of a request to ``/apply-template``, in the format of ``/v1/chat/completions``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
+    """Read the body of a request to ``/apply-template``, in the format of ``/v1/chat/completions``."""
     request = parse_request(body, model, chat=True).request
     return partial(_prompt, request, warnings_field())
 
 
-def read_count(body: Json, model: ServedModel) -> SessionCall:
-    """Read the body of a request to Anthropic's ``/v1/messages/count_tokens``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
-    return partial(_count, parse_messages_request(body, model).request, {})
-
-
-def read_openai_count(body: Json, model: ServedModel, *, chat: bool) -> SessionCall:
-    """Read the body of a token count: a request to ``/v1/chat/completions`` (``chat``) or ``/v1/responses``.
-
-    Raises:
-        ApiError: 400 with the field to blame.
-    """
-    asked = parse_request(body, model, chat=True) if chat else parse_response_request(body, model).asked
-    return partial(_count, asked.request, {"object": _COUNT, **warnings_field()})
+def read_count(
+    body: Json, model: ServedModel, *, parse: Callable[[Json, ServedModel], CompletionRequest], kind: str = ""
+) -> SessionCall:
+    """Read the body of a token count, in the format of the requests that ``parse`` reads."""
+    request = parse(body, model).request
+    return partial(_count, request, {"object": kind, **warnings_field()} if kind else {})
 
 
 # These functions run on the engine's thread, which may be in another process.
@@ -137,9 +117,9 @@ def _shown(piece: bytes) -> str | list[int]:
 
 
 READERS: dict[str, BodyReader] = {
-    "/v1/chat/completions/input_tokens": partial(read_openai_count, chat=True),
-    "/v1/responses/input_tokens": partial(read_openai_count, chat=False),
-    "/v1/messages/count_tokens": read_count,
+    "/v1/chat/completions/input_tokens": partial(read_count, parse=partial(parse_request, chat=True), kind=_COUNT),
+    "/v1/responses/input_tokens": partial(read_count, parse=parse_response_request, kind=_COUNT),
+    "/v1/messages/count_tokens": partial(read_count, parse=parse_messages_request),
     "/v1/tokenize": read_tokenize,
     "/v1/detokenize": read_detokenize,
     "/v1/apply-template": read_template,

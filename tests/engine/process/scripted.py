@@ -65,7 +65,6 @@ class ScriptedSession:
         self.interrupt = threading.Event()
         self.states = States(self._note)
         self.is_load_cancelled: Callable[[], bool] = lambda: False
-        self.on_trace: Callable[[object], None] | None = None
         self._ready: EngineReady | None = None
         self.request = LoadRequest("")
         sys.stdout.write("a library that prints: it goes nowhere near the events\n")
@@ -118,8 +117,6 @@ class ScriptedSession:
                 yield Finished(request.request_id, FinishReason.CANCELLED, RunStats(tokens=tokens))
                 return
             tokens += 1
-            if self.on_trace is not None:
-                self.on_trace(word)
             yield TextChunk(request.request_id, word + " ", (TokenSpan(len(word) + 1, Source.TARGET),))
         yield Finished(request.request_id, FinishReason.END, RunStats(tokens=tokens))
 

@@ -10,7 +10,6 @@ import time
 import pytest
 
 from engine.errors import PromptTooLongError
-from engine.pacing.pass_trace import TracedPass
 from engine.process.channel import BatchingSender, pack, read_packed
 from engine.records import (
     EngineFailed,
@@ -26,7 +25,7 @@ from engine.records import (
     TokensCounted,
     TokenSpan,
 )
-from engine.requests import JobEnded, PassTraced
+from engine.requests import JobEnded
 from engine.sentences import Sentence, i18n
 from engine.session.worker import UNEXPECTED
 
@@ -89,10 +88,6 @@ def chunk(number: int) -> TextChunk:
     return TextChunk(number, "", ())
 
 
-def traced() -> PassTraced:
-    return PassTraced(TracedPass(0, None, 0, 0, 1.0))
-
-
 def test_the_first_goes_at_once_and_those_that_follow_together() -> None:
     for _ in range(5):  # on a busy machine some may be sent before all are posted
         pipe = Pipe()
@@ -117,15 +112,6 @@ def test_the_first_text_does_not_wait_for_the_progress_before_it() -> None:
     sender.post(chunk(0))
     sender.post(chunk(1))
     assert pipe.lists == [[PrefillProgress(1, 1, 2)], [chunk(0)]]
-
-
-def test_what_a_job_tells_of_its_passes_goes_with_its_text() -> None:
-    pipe = Pipe()
-    sender = BatchingSender(pipe.write, every_s=60.0)
-    told = [PrefillProgress(1, 1, 1), traced(), chunk(0), traced(), chunk(1)]
-    for message in [*told, JobEnded()]:
-        sender.post(message)
-    assert pipe.lists == [told[:1], told[1:3], [*told[3:], JobEnded()]]
 
 
 def test_what_somebody_waits_for_goes_at_once_behind_what_waits() -> None:

@@ -38,7 +38,7 @@ from engine.records import (
     TextChunk,
     TokensCounted,
 )
-from engine.requests import JobEnded, PassTraced, next_request_id
+from engine.requests import JobEnded, next_request_id
 from engine.session.session import Session
 from tests.engine.driver import WAIT_S, Driver, Events, question
 from tests.engine.process.scripted import ScriptedJob, session_maker
@@ -195,8 +195,8 @@ def test_the_events_of_a_request_go_to_who_asked(bench: Bench) -> None:
     bench.events.wait_for(EngineReady)
     heard, turn = Events(), EngineJob(ChatRequest(raw_prompt="a b"), "model")
     number = bench.client.run_job(turn, in_background=True, on_event=heard.put)
-    told = [heard.next() for _ in range(8)]
-    kinds = [RequestBegan, PrefillProgress, PassTraced, TextChunk, PassTraced, TextChunk, Finished, JobEnded]
+    told = [heard.next() for _ in range(6)]
+    kinds = [RequestBegan, PrefillProgress, TextChunk, TextChunk, Finished, JobEnded]
     assert [type(event) for event in told] == kinds
     assert {getattr(event, "request_id", None) for event in told} == {number}
     bench.client.run_job(EngineJob(None, call=length_of_prompt), in_background=True, on_event=heard.put)

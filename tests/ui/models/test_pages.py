@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engines import UNKNOWN_DRAFT_METHOD, RemoteModel, ServerFacts, ServerKind, ServerRecord
+from app.core.domain.engines import RemoteModel, ServerFacts, ServerKind, ServerRecord
 from app.core.domain.models import (
     DraftList,
     DraftOrigin,
@@ -333,17 +333,17 @@ def test_where_nothing_fits_all_sizes_are_offered(place: ModelsPanel, qtbot: QtB
 
 def test_an_engine_is_shown_with_what_it_tells(place: ModelsPanel) -> None:
     two = (RemoteModel("small", 2048), RemoteModel("large", 8192))
-    facts = ServerFacts(ServerKind.VLLM, "0.32.0", two, UNKNOWN_DRAFT_METHOD)
+    facts = ServerFacts(ServerKind.VLLM, "0.32.0", two)
     place.open("engines")
     place.engines.set_engines(
         [
             ServerRecord("http://192.168.1.5:8000", facts, allows_plain=True),
             ServerRecord("https://gpu.example.org", replace(facts, models=two[:1], drafting="EAGLE3")),
-            ServerRecord("https://other.example.org", replace(facts, models=two[:1], drafting="")),
+            ServerRecord("https://other.example.org", replace(facts, models=two[:1])),
         ]
     )
     texts = said(place.engines)
-    assert "2 models · drafts, method unknown · unencrypted" in texts
+    assert "2 models · drafting unknown · unencrypted" in texts
     assert "1 model · drafts: EAGLE3 · context of 2,048 tokens" in texts
     assert "1 model · drafting unknown · context of 2,048 tokens" in texts
     names = [box.itemText(0) for box in place.engines.findChildren(NoWheelComboBox)]

@@ -20,11 +20,6 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from tests.waiting import PATIENCE_S
 
 WORDS = ("Hello", ", ", "world", "!")
-VLLM_METRICS = """\
-# TYPE vllm:spec_decode_num_drafts counter
-vllm:spec_decode_num_drafts_total{engine="0",model_name="m"} 105.0
-vllm:num_requests_running{engine="0",model_name="m"} 1.0
-"""
 
 
 @dataclass
@@ -71,8 +66,6 @@ class Handler(BaseHTTPRequestHandler):
             self._redirect()
         elif not self._allowed():
             self._refuse_key()
-        elif self.path == "/metrics" and script.kind == "vllm":
-            self._send(VLLM_METRICS.encode(), "text/plain; version=0.0.4")
         else:
             page = self.server.page(self.path)
             self._json(page if page is not None else {"detail": "Not Found"}, 200 if page is not None else 404)
@@ -150,15 +143,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def _json(self, data: object, status: int = 200) -> None:
-        self._send(json.dumps(data).encode(), "application/json", status)
-
-    def _send(self, data: bytes, kind: str, status: int = 200) -> None:
+        content = json.dumps(data).encode()
         self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(data)))
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         with contextlib.suppress(ConnectionError):
-            self.wfile.write(data)
+            self.wfile.write(content)
 
 
 class ScriptedServer(ThreadingHTTPServer):
@@ -292,7 +283,6 @@ class ScriptedServer(ThreadingHTTPServer):
         if self.script.reports_drafts:
             usage["metrics"] = {
                 "speculative_decoding": {
-                    "acceptance_histogram": [1, 1, 2],
                     "num_spec_steps": 4,
                     "num_accepted_draft_tokens": 5,
                     "num_draft_tokens": 8,

@@ -84,32 +84,21 @@ def test_an_engine_that_takes_no_pictures_is_told_in_one_sentence() -> None:
     shown = replace(ASKED, messages=(Message("user", "a", pictures=((0, picture(0, 6, 4)),)),))
     error = {"message": "At most 0 image(s) may be provided in one prompt."}
     with serving(kind="vllm", status=400, error=error) as server:
-        with pytest.raises(RequestRejectedError, match=r"with its pictures\. .*At most 0 image") as caught:
+        with pytest.raises(RequestRejectedError, match=r"At most 0 image"):
             text_and_end(server, shown)
-        assert caught.value.advice == "Choose a model that sees pictures, or leave them out."
-        with pytest.raises(RequestRejectedError, match=r"^127"):
-            text_and_end(server)
         with pytest.raises(RequestRejectedError, match="cannot continue a text with pictures"):
             text_and_end(server, replace(shown, continues_text=True))
 
 
-def test_acceptance_of_vllm_is_of_this_answer_where_it_tells_that() -> None:
-    with serving(kind="vllm", reports_drafts=True) as server:
+@pytest.mark.parametrize(("kind", "counts"), [("vllm", (8, 5, 4)), ("llama-server", (4, 2, 2)), ("sglang", (9, 5, 3))])
+def test_acceptance_is_of_this_answer(kind: str, counts: tuple[int, int, int]) -> None:
+    with serving(kind=kind, reports_drafts=kind == "vllm") as server:
         stats = text_and_end(server)[1].stats
-    assert (stats.proposed, stats.accepted, stats.passes, stats.decisions) == (8, 5, 4, ())
-    assert (stats.proposed_by_depth, stats.accepted_by_depth) == ((4, 4), (3, 2))
-
-
-def test_acceptance_of_llama_server_and_sglang_is_of_this_answer() -> None:
-    with serving(kind="llama-server") as server:
-        stats = text_and_end(server)[1].stats
-    assert (stats.proposed, stats.accepted, stats.passes, stats.decisions) == (4, 2, 2, ())
-    assert (stats.prompt_tokens, stats.prompt_cached_tokens, stats.prompt_s) == (7, 2, 0.05)
-    assert stats.tokens_per_second == pytest.approx(100.0)
-    with serving(kind="sglang") as server:
-        stats = text_and_end(server)[1].stats
-        assert server.bodies[-1]["return_spec_tokens_details"] is True
-    assert (stats.proposed, stats.accepted, stats.passes, stats.decisions) == (9, 5, 3, ())
+        assert server.bodies[-1].get("return_spec_tokens_details", False) is (kind == "sglang")
+    assert (stats.proposed, stats.accepted, stats.passes) == counts
+    if kind == "llama-server":
+        assert (stats.prompt_tokens, stats.prompt_cached_tokens, stats.prompt_s) == (7, 2, 0.05)
+        assert stats.tokens_per_second == pytest.approx(100.0)
 
 
 def test_an_answer_without_a_stream_and_one_that_was_cut_at_its_length() -> None:
@@ -140,49 +129,25 @@ def test_going_on_with_an_answer_where_the_engine_can() -> None:
         text_and_end(server, begun)
 
 
-@pytest.mark.parametrize(("kind", "sent"), [("vllm", {"enable_thinking": False}), ("other", None)])
-def test_variables_of_the_template_are_sent_where_they_are_known(kind: str, sent: object) -> None:
-    request = ChatRequest(ASKED.messages, request_id=7, template_variables=(("enable_thinking", False),))
-    with serving(kind=kind) as server:
-        text_and_end(server, request)
-        assert server.bodies[-1].get("chat_template_kwargs") == sent
-
-
 @pytest.mark.parametrize(
-    ("status", "error", "expected", "tokens"),
+    ("status", "error", "expected"),
     [
-        (404, {"message": "The model `org/model` does not exist.", "type": "NotFoundError"}, ModelNotOfferedError, 0),
-        (
-            400,
-            {"message": "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens"},
-            ContextExceededError,
-            5000,
-        ),
-        (
-            400,
-            {
-                "message": "the request exceeds the available context size",
-                "type": "exceed_context_size_error",
-                "n_prompt_tokens": 4444,
-                "n_ctx": 2048,
-            },
-            ContextExceededError,
-            4444,
-        ),
-        (503, {"message": "Loading model"}, ServerBusyError, 0),
-        (429, {}, ServerBusyError, 0),
-        (400, {"message": "top_p must be\nin (0, 1]"}, RequestRejectedError, 0),
-        (500, {}, RequestRejectedError, 0),
+        (404, {"message": "The model `org/model` does not exist.", "type": "NotFoundError"}, ModelNotOfferedError),
+        (400, {"message": "the request is too long", "type": "exceed_context_size_error"}, ContextExceededError),
+        (400, {"message": "This model's maximum context length is 9 tokens."}, ContextExceededError),
+        (400, {"message": "The input (9 tokens) is longer than the model's context length"}, ContextExceededError),
+        (500, {"message": "Trying to keep the first 225 tokens when context the overflows."}, ContextExceededError),
+        (500, {"message": "Context size has been exceeded."}, ContextExceededError),
+        (503, {"message": "Loading model"}, ServerBusyError),
+        (429, {}, ServerBusyError),
+        (400, {"message": "top_p must be\nin (0, 1]"}, RequestRejectedError),
+        (500, {}, RequestRejectedError),
     ],
 )
-def test_refusals_are_one_sentence(
-    status: int, error: dict[str, Any], expected: type[RemoteError], tokens: int
-) -> None:
+def test_refusals_are_one_sentence(status: int, error: dict[str, Any], expected: type[RemoteError]) -> None:
     with serving(status=status, error=error) as server, pytest.raises(expected) as raised:
         text_and_end(server)
     assert "\n" not in raised.value.message
-    if isinstance(raised.value, ContextExceededError):
-        assert raised.value.num_tokens == tokens
 
 
 @pytest.mark.parametrize("fault", [{"cut_after": 2}, {"error_after": 2, "error": {"message": "out of memory"}}])

@@ -249,25 +249,21 @@ def test_a_page_that_is_no_json_tells_nothing() -> None:
         assert RemoteClient(server.url("")).json("/props") == {}
 
 
-@pytest.mark.parametrize("head", [b"", b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"])
-def test_an_engine_that_sends_a_byte_now_and_then_is_not_waited_for(
-    head: bytes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither headers nor body end, and pauses are short."""
+def test_an_answer_that_comes_byte_by_byte_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "REQUEST_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def drip() -> None:
             connection, _ = listener.accept()
             with connection, contextlib.suppress(OSError):
-                connection.sendall(head or b"HTTP/1.1 200 OK\r\nX: ")
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
                 for _ in range(1000):
                     connection.sendall(b"x")
                     time.sleep(0.02)
 
         dripping = threading.Thread(target=drip)
         dripping.start()
-        with pytest.raises(ServerTimeoutError, match=r"did not finish its answer|sent nothing for"):
+        with pytest.raises(ServerTimeoutError, match="sent nothing for"):
             RemoteClient(f"http://127.0.0.1:{listener.getsockname()[1]}").json("/v1/models")
         dripping.join(PATIENCE_S)
         assert not dripping.is_alive()

@@ -13,13 +13,12 @@ from app.core.remote.detection import ReasoningMode, detect, reasoning_modes
 from app.core.remote.errors import InvalidResponseError, KeyRejectedError, ServerUnreachableError
 from engine.records import ChatRequest, Message
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
-from tests.shared_files import shared_file
 
 
 @pytest.mark.parametrize(
     ("kind", "title", "n_ctx", "drafting"),
     [
-        ("vllm", "vLLM 0.32.0", 4096, "spec_decode"),
+        ("vllm", "vLLM 0.32.0", 4096, ""),
         ("sglang", "SGLang 0.5.18", 4096, "EAGLE3"),
         ("llama-server", "llama-server b9000-abcdef", 2048, "draft-simple"),
         ("lm-studio", "LM Studio", 8192, ""),
@@ -129,18 +128,3 @@ def test_of_others_nothing_is_known_but_an_effort_can_be_given_by_hand(kind: Ser
         assert server.bodies == []
     given = (("reasoning_effort", "low"), ("enable_thinking", False))
     assert sent((), "", kind, template_variables=given) == {"reasoning_effort": "low"}
-
-
-@pytest.mark.parametrize(
-    ("file", "names"),
-    [
-        ("Qwen-Qwen3-0.6B.jinja", ["on", "off"]),
-        ("Qwen3.5-4B.jinja", ["on", "off"]),
-        ("GLM-4.6.jinja", ["on", "off"]),
-        ("openai-gpt-oss-120b.jinja", ["medium", "low", "high"]),
-    ],
-)
-def test_templates_of_real_models_through_their_ids_alone(file: str, names: list[str]) -> None:
-    template = shared_file(f"templates/{file}").read_text("utf-8")
-    with serving(kind="vllm", template=template) as server:
-        assert [way.option.name for way in ways(server)] == names

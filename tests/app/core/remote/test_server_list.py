@@ -72,17 +72,6 @@ def test_an_engine_without_a_model_is_not_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "engines.toml").exists()
 
 
-def test_there_is_an_end_to_the_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.core.remote.server_list.MAX_SERVERS", 1)
-    engines = RemoteServerList(tmp_path / "engines.toml")
-    with serving() as first, serving() as second:
-        engines.add(first.url, "")
-        with pytest.raises(ServerListError, match="too many remote servers"):
-            engines.add(second.url, "")
-        engines.add(first.url, "")  # a listed server can be queried again
-    assert [record.url for record in RemoteServerList(tmp_path / "engines.toml").all] == [first.url]
-
-
 def test_a_list_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "data").write_bytes(b"a file where the folder should be")
     with serving() as server, pytest.raises(ServerListError, match="cannot be written"):

@@ -6,7 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.core.server.fields import clear_warnings
 from tests.app.core.server.scripted_session import ScriptedServer
+
+
+@pytest.fixture(autouse=True)
+def no_warnings() -> None:
+    """A request without warnings, for tests of the parsers."""
+    clear_warnings()
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from app.core.server.metrics import Metrics
 from app.core.server.protocol import ServedModel
 from app.core.server.scheduler import Scheduler
 from engine.errors import PromptError
-from engine.pacing.pass_trace import OnTrace
 from engine.records import (
     ChatRequest,
     EngineReady,
@@ -139,7 +138,6 @@ class ScriptedSession:
         self.interrupt = ScriptedInterrupt()
         self.needs_measuring = False
         self.has_idle_work = self.is_closed = False
-        self.on_trace: OnTrace | None = None
         self.loaded = EngineReady(replace(info("tiny"), parallel=parallel), info("tinier"))
         self.loads: list[str] = []
         self.request = LoadRequest("")

@@ -60,15 +60,6 @@ FINISHED = Finished(0, FinishReason.END, STATS)
 WITH_TOOLS = CompletionRequest(ChatRequest(), chat=True, tool_names=frozenset({"f"}))
 
 
-def test_a_call_is_no_content_and_ends_the_answer_as_one() -> None:
-    answer: Any = ResponseBuilder("tiny", WITH_TOOLS).whole([chunk(CALL[:9]), chunk(CALL[9:])], FINISHED)
-    choice = answer["choices"][0]
-    assert choice["finish_reason"] == "tool_calls"
-    assert choice["message"]["content"] is None
-    call = choice["message"]["tool_calls"][0]
-    assert (call["type"], call["function"]) == ("function", {"name": "f", "arguments": '{"x": 1}'})
-
-
 def test_a_call_is_streamed_as_a_whole() -> None:
     builder = ResponseBuilder("tiny", WITH_TOOLS)
     chunks = [*builder.text_chunks(chunk("Well. " + CALL[:20])), *builder.text_chunks(chunk(CALL[20:]))]

@@ -10,11 +10,8 @@ from itertools import repeat
 from typing import Any
 
 import pytest
-from starlette.testclient import TestClient
 from starlette.types import Message
 
-from app.core.server.access import AllowedHosts
-from app.core.server.application import make_application
 from app.core.server.errors import UNEXPECTED
 from engine.errors import DecodeError, PromptError
 from engine.records import FinishReason
@@ -68,13 +65,6 @@ def test_a_whole_answer_has_the_text_the_usage_and_the_figures(server: ScriptedS
     }
 
 
-def test_a_text_goes_on(server: ScriptedServer) -> None:
-    answer = server.client.post(TEXT, json={"prompt": "Once"}).json()
-    assert (answer["object"], answer["id"][:5]) == ("text_completion", "cmpl-")
-    assert answer["choices"] == [{"index": 0, "text": "Good day", "logprobs": None, "finish_reason": "stop"}]
-    assert server.session.requests[0].raw_prompt == "Once"
-
-
 def test_a_streamed_chat_comes_in_chunks_and_ends_with_done(server: ScriptedServer) -> None:
     chunks, last = stream(server)
     assert last == "[DONE]"
@@ -88,33 +78,11 @@ def test_a_streamed_chat_comes_in_chunks_and_ends_with_done(server: ScriptedServ
     assert set(chunks[-1]) == CHUNK | {"timings", "speculation"}
 
 
-def test_a_streamed_text_has_no_roles(server: ScriptedServer) -> None:
-    chunks, last = stream(server, TEXT)
-    assert last == "[DONE]"
-    assert [chunk["choices"][0]["text"] for chunk in chunks] == ["Good ", "day", ""]
-    assert {chunk["object"] for chunk in chunks} == {"text_completion"}
-
-
 def test_the_usage_of_a_stream_comes_where_it_is_asked_for(server: ScriptedServer) -> None:
     chunks, last = stream(server, stream_options={"include_usage": True})
     assert last == "[DONE]"
     assert [chunk["usage"] for chunk in chunks[:-1]] == [None] * (len(chunks) - 1)
     assert (chunks[-1]["choices"], chunks[-1]["usage"]["total_tokens"]) == ([], 19)
-
-
-def test_a_message_of_anthropics_api_comes_whole_and_in_events(server: ScriptedServer) -> None:
-    asked = {"model": "any", "max_tokens": 5, "messages": [{"role": "user", "content": "Hello"}]}
-    whole = server.client.post(MESSAGES, json=asked).json()
-    assert whole["content"] == [{"type": "text", "text": "Good day"}]
-    streamed = server.client.post(MESSAGES, json={**asked, "stream": True}, headers={"anthropic-version": "2023-06-01"})
-    assert streamed.text.startswith("event: message_start\n")
-    assert streamed.text.count('"text_delta"') == 2
-    assert "event: message_stop\n" in streamed.text
-    assert server.client.post(COUNT_TOKENS, json=asked).json() == {"input_tokens": 10}
-    refused = server.client.post(MESSAGES, json={**asked, "messages": []})
-    assert (refused.status_code, refused.json()["error"]["type"]) == (400, "invalid_request_error")
-    locked = server.client.post(MESSAGES, json=asked, headers={"Authorization": "", "x-api-key": "wrong"})
-    assert (locked.status_code, locked.json()["error"]["type"]) == (401, "authentication_error")
 
 
 def test_a_response_that_fails_names_its_own_fields(server: ScriptedServer) -> None:
@@ -168,9 +136,7 @@ def test_programs_that_look_whether_somebody_is_there_find_out(server: ScriptedS
     assert server.client.post("/", json={}).status_code == 405
 
 
-@pytest.mark.parametrize(
-    "path", [f"{CHAT}/", "/v1/v1/chat/completions", "//v1//chat/completions", "/chat/completions/"]
-)
+@pytest.mark.parametrize("path", [f"{CHAT}/", "/v1/v1/chat/completions", "//v1//chat/completions", "/chat/completions"])
 def test_a_slash_too_many_and_the_version_twice_are_read(server: ScriptedServer, path: str) -> None:
     assert server.client.post(path, json=HELLO).status_code == 200
     assert f'endpoint="{CHAT}",status="200"' in server.client.get("/metrics/").text
@@ -208,43 +174,11 @@ def test_tools_are_told_in_words_where_a_template_takes_none(server: ScriptedSer
     assert (json.loads(first.splitlines()[-1]), second) == (WEATHER, "Rain?")
 
 
-def test_paths_without_the_version_are_answered_too(server: ScriptedServer) -> None:
-    assert server.client.post("/chat/completions", json=HELLO).status_code == 200
-    assert server.client.get("/models").json() == server.client.get("/v1/models").json()
-    assert "/v1/chat/completions" in server.client.get("/metrics").text
-
-
-ODD: dict[str, object] = {
-    "model": "gpt-5",
-    "mirostat": 2,
-    "keep_alive": "5m",
-    "options": {"num_ctx": 4096},
-    "store": True,
-    "stream_options": {"include_usage": True},
-}
-
-
-def test_what_nobody_knows_is_passed_over_and_named(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO")
-    messages = [{"role": "user", "content": "Hello", "id": "m1"}]
-    for _ in range(2):
-        body = server.client.post(CHAT, json=HELLO | ODD | {"messages": messages}).json()
-        said = " ".join(body["warnings"])
-        assert body["model"] == "tiny"
-        for name in ("has `tiny`", "`mirostat`", "`keep_alive`", "`options`", "`store`", "`messages[0].id`"):
-            assert name in said
-    assert sum("`keep_alive`" in record.getMessage() for record in caplog.records) == 1
-    assert "warnings" not in server.client.post(CHAT, json=HELLO | {"mirostat": 0, "typical_p": 1.0}).json()
-    streamed = server.client.post(CHAT, json=HELLO | ODD | {"stream": True}).text
-    assert "`keep_alive`" in streamed
-
-
-def test_a_strict_server_refuses_what_nobody_knows(server: ScriptedServer) -> None:
-    app = make_application(server.scheduler, KEY, AllowedHosts("127.0.0.1"), strict=True)
-    with TestClient(app, base_url="http://127.0.0.1:8080", headers={"x-api-key": KEY}) as client:
-        for name, value in ODD.items():
-            assert client.post(CHAT, json=HELLO | {name: value}).status_code in {400, 404}
-        assert client.post(CHAT, json=HELLO).status_code == 200
+@pytest.mark.parametrize("is_streamed", [True, False])
+def test_an_answer_names_what_was_passed_over(server: ScriptedServer, is_streamed: bool) -> None:
+    told = server.client.post(CHAT, json={**HELLO, "keep_alive": "5m", "stream": is_streamed}).text
+    assert "`keep_alive`" in told
+    assert "warnings" not in server.client.post(CHAT, json={**HELLO, "stream": is_streamed}).text
 
 
 @pytest.mark.parametrize("is_streamed", [True, False])
@@ -286,6 +220,17 @@ def test_a_prompt_that_is_too_long_is_refused_before_it_is_read(server: Scripted
             field,
         )
     assert not server.session.requests
+
+
+def test_a_conversation_is_known_by_its_beginning(server: ScriptedServer) -> None:
+    """The engine keeps the caches of conversations apart by this number."""
+    first, again, other = ([{"role": "user", "content": words}] for words in ("Hello", "Hello", "Good evening"))
+    more = [{"role": "assistant", "content": "Good day"}, {"role": "user", "content": "And now?"}]
+    for messages in ([*first, *more], [*again, *more, *more], [*other, *more]):
+        assert server.client.post(CHAT, json={"messages": messages}).status_code == 200
+    one, two, three = (request.conversation_id for request in server.session.requests)
+    assert one == two != three
+    assert max(one, three) < 0, "no chat of the window"
 
 
 def test_what_was_said_is_in_no_log(server: ScriptedServer, caplog: pytest.LogCaptureFixture) -> None:

@@ -54,11 +54,6 @@ def test_several_prompts_are_texts_and_tokens(server: ScriptedServer) -> None:
     assert asked == [("One", ())] * 2 + [("", (5, 6))] * 2 + [("Three", ())] * 2
 
 
-def test_each_prompt_is_repeated_before_its_answers(server: ScriptedServer) -> None:
-    found = answer(server, prompt=["One ", "Two "], echo=True, n=2)
-    assert [one["text"] for one in found["choices"]] == ["One Good day"] * 2 + ["Two Good day"] * 2
-
-
 @pytest.mark.parametrize(
     ("fields", "param"),
     [

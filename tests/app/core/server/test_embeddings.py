@@ -6,7 +6,6 @@ import struct
 from array import array
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,8 +14,7 @@ import pytest
 from app.core.server.embeddings import MAX_INPUTS, Input
 from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
 from engine.errors import PromptTooLongError
-from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer
-from tests.waiting import wait_for
+from tests.app.core.server.scripted_session import ScriptedServer
 
 PATH = "/v1/embeddings"
 FACTS = EmbeddingModel("words", 512, 4, 100, Pooling.MEAN, "bert", 1000, 2000, 512)
@@ -83,8 +81,6 @@ def test_a_vector_may_be_base64(embedding: ScriptedServer) -> None:
         ([1, 2], [(1, 2)]),
         ([[1, 2], "a", [3]], [(1, 2), "a", (3,)]),
         ([1, "a", 2], [(1, "a", 2)]),
-        ({"prompt_string": "a"}, ["a"]),
-        ([{"content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]}], ["ab"]),
     ],
 )
 def test_inputs_have_many_forms(
@@ -103,8 +99,7 @@ def test_inputs_have_many_forms(
         ({"input": [100]}, "input"),
         ({"input": [[-1]]}, "input[0]"),
         ({"input": [["a", 1.5]]}, "input[0]"),
-        ({"input": {"content": "a"}}, "input.content"),
-        ({"input": {"content": [{"type": "image_url"}]}}, "input.content[0]"),
+        ({"input": {"content": "a"}}, "input"),
         ({"input": "a", "encoding_format": "hex"}, "encoding_format"),
         ({"input": "a", "embd_normalize": 7}, "embd_normalize"),
         ({"input": "a", "dimensions": 0}, "dimensions"),
@@ -166,20 +161,6 @@ def test_without_a_model_for_it_there_are_none(server: ScriptedServer, path: str
     assert refused.headers["x-should-retry"] == "false"
 
 
-def test_vectors_are_made_between_answers(embedding: ScriptedServer, embedder: ScriptedEmbedder) -> None:
-    """Computing both at once would slow both down."""
-    embedding.session.gate.clear()
-    with ThreadPoolExecutor(2) as threads:
-        answer = threads.submit(embedding.client.post, CHAT, json=HELLO)
-        assert embedding.session.begun.acquire(timeout=PATIENCE_S)
-        vectors = threads.submit(embedding.client.post, PATH, json={"input": "a"})
-        wait_for(lambda: embedding.scheduler.activity.num_waiting == 1)
-        assert embedder.asked == []
-        embedding.session.gate.set()
-        assert answer.result(PATIENCE_S).status_code == vectors.result(PATIENCE_S).status_code == 200
-    assert embedder.asked == ["a"]
-
-
 RANKER = replace(FACTS, pooling=Pooling.RANK)
 
 
@@ -214,12 +195,6 @@ def test_documents_are_ranked_as_jinas_api_has_it(ranking: ScriptedServer) -> No
     }
     whole = ranking.client.post("/rerank", json={**RANK, "return_documents": True}).json()
     assert [one["document"]["text"] for one in whole["results"]] == ["abc", "ab", "a"]
-
-
-def test_documents_are_ranked_as_text_embeddings_inference_has_it(ranking: ScriptedServer) -> None:
-    body = {"query": "q", "texts": ["a", "abc"], "return_text": True}
-    told = ranking.client.post("/reranking", json=body).json()
-    assert told == [{"index": 1, "score": 3.0, "text": "abc"}, {"index": 0, "score": 1.0, "text": "a"}]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -12,7 +11,7 @@ from starlette.types import Message
 
 from app.core.domain.local_server import GONE
 from app.core.server.errors import ApiError
-from app.core.server.fields import MAX_BODY_BYTES, MAX_DEPTH, Fields, parse_object, read_object
+from app.core.server.fields import MAX_DEPTH, Fields, parse_object, read_object
 from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer
 from tests.app.core.server.test_embeddings import ScriptedEmbedder
 
@@ -83,15 +82,6 @@ def test_depth_has_a_limit() -> None:
                 parse_object(raw)
 
 
-def test_the_server_refuses_a_large_body_and_a_broken_one(server: ScriptedServer) -> None:
-    large = server.client.post(CHAT, content=b" " * (MAX_BODY_BYTES + 1))
-    assert (large.status_code, large.json()["error"]["type"]) == (413, "invalid_request_error")
-    broken = server.client.post(CHAT, content=json.dumps({"messages": "secret words"})[:-1])
-    assert broken.status_code == 400
-    assert "secret" not in broken.text
-    assert not server.session.requests
-
-
 def test_half_a_character_is_a_replacement_character() -> None:
     raw = b'{"a\\udc00": ["page \\ud83d", {"b": "\\ud83d\\ude00", "c": 1}]}'
     assert parse_object(raw) == {"a\ufffd": ["page \ufffd", {"b": "\U0001f600", "c": 1}]}
@@ -108,7 +98,7 @@ BAD: tuple[tuple[str, object], ...] = (
     (CHAT, {**HELLO, "seed": 2**70}),
     (CHAT, {**HELLO, "grammar": "root ::= ("}),
     (f"{CHAT}/input_tokens", {"messages": "Hello"}),
-    (TEXT, {"prompt": "a", "best_of": 5}),
+    (TEXT, {"prompt": "a", "n": 500}),
     ("/completion", {"prompt": "a", "n_predict": "many"}),
     ("/infill", {"input_prefix": "a"}),
     (RESPONSES, {"input": [{"type": "function_call", "name": "a"}]}),
@@ -146,12 +136,6 @@ def test_each_is_refused_with_a_sentence_and_the_next_is_answered(embedding: Scr
     assert wrong == []
     assert not embedding.session.requests
     assert embedding.client.post(CHAT, json=HELLO).status_code == 200
-
-
-@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "PATCH"])
-def test_another_method_is_refused(embedding: ScriptedServer, method: str) -> None:
-    for path in (CHAT, TEXT, RESPONSES, MESSAGES, VECTORS, "/completion", "/infill", "/api/chat"):
-        assert embedding.client.request(method, path).status_code in (404, 405)
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,13 @@ from typing import Any
 import pytest
 
 from app.core.server.errors import ApiError
-from app.core.server.fields import ignoring_unknown_fields
 from app.core.server.llama_api import (
     MAX_FILES,
     CompletionBuilder,
-    NativeRequest,
     parse_infill_request,
     parse_native_request,
 )
-from app.core.server.protocol import ServedModel, parse_request
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from engine.records import Finished, FinishReason, Source, TextChunk, TokenLogprob, TokenSpan
 from tests.app.core.server.scripted_session import STATS, ScriptedServer, served
 
@@ -29,7 +27,7 @@ def filling() -> ServedModel:
     return replace(model, ready=replace(model.ready, target=replace(model.ready.target, supports_infill=True)))
 
 
-def asked(**fields: object) -> NativeRequest:
+def asked(**fields: object) -> CompletionRequest:
     return parse_native_request({"prompt": "Once", **fields}, served())
 
 
@@ -43,28 +41,27 @@ def refused(**fields: object) -> str | None:
 def test_fields_are_those_of_a_text_by_other_names() -> None:
     made = asked(n_predict=5, n_probs=3, temperature=0.5, seed=1, stop=["."], cache_prompt=False, id_slot=2, n_keep=4)
     same = {"prompt": "Once", "max_tokens": 5, "logprobs": 3, "temperature": 0.5, "seed": 1, "stop": ["."]}
-    assert made.asked == parse_request(same, served(), chat=False)
-    assert [asked(n_predict=number).asked.request.max_tokens for number in (-1, -2, 0)] == [None, None, 0]
-    assert asked(n_probs=0, return_tokens=True).asked.request.top_logprobs is None
-    assert asked(return_tokens=True, stream=True).asked.request.top_logprobs == 0  # ids are included
-    assert asked(json_schema={"const": 1}).asked.request.grammar
-    assert asked(grammar='root ::= "a"').asked.has_client_grammar
-    assert len(asked(n_cmpl=3).asked.further_requests) == 2
+    assert replace(made, extras={}) == parse_request(same, served(), chat=False)
+    assert [asked(n_predict=number).request.max_tokens for number in (-1, -2, 0)] == [None, None, 0]
+    assert asked(n_probs=0, return_tokens=True).request.top_logprobs is None
+    assert asked(return_tokens=True, stream=True).request.top_logprobs == 0  # ids are included
+    assert asked(json_schema={"const": 1}).request.grammar
+    assert asked(grammar='root ::= "a"').has_client_grammar
+    assert len(asked(n_cmpl=3).further_requests) == 2
 
 
-def test_prompts_are_texts_ids_or_objects_with_a_text() -> None:
-    made = asked(prompt=["a", [1, 2], {"prompt_string": "b"}])
-    assert made.prompts == ("a", [1, 2], "b")
-    assert [one.raw_ids for one in (made.asked.request, *made.asked.further_requests)] == [(), (1, 2), ()]
-    assert refused(prompt={"prompt_string": "b", "multimodal_data": "iVB"}) == "prompt.multimodal_data"
+def test_prompts_are_texts_or_ids() -> None:
+    made = asked(prompt=["a", [1, 2], "b"])
+    assert [one.raw_ids for one in made.requests] == [(), (1, 2), ()]
+    assert refused(prompt={"prompt_string": "b"}) == "prompt"
     assert refused(prompt=[1, 2, "a"]) is not None
     assert refused(prompt=None) == "prompt"
 
 
 def test_biases_are_pairs_or_an_object() -> None:
     wanted = ((5, -100.0), (7, 2.0))
-    assert asked(logit_bias=[[5, False], [7, 2]]).asked.request.sampling.logit_bias == wanted
-    assert asked(logit_bias={"5": -100, "7": 2}).asked.request.sampling.logit_bias == wanted
+    assert asked(logit_bias=[[5, False], [7, 2]]).request.sampling.logit_bias == wanted
+    assert asked(logit_bias={"5": -100, "7": 2}).request.sampling.logit_bias == wanted
     assert [refused(logit_bias=wrong) for wrong in ([["Hello", -1]], [5], [[5]], "x")] == ["logit_bias"] * 4
 
 
@@ -74,23 +71,21 @@ def test_errors_name_the_fields_that_were_given() -> None:
     ]  # fmt: skip
     assert refused(image_data=[{"id": 1}]) == "image_data"
     assert refused(response_fields="content") == "response_fields"
-    assert refused(nobody_knows=1) == "nobody_knows"
-    with ignoring_unknown_fields():
-        assert len(asked(samplers=["top_k"], t_max_predict_ms=9).asked.warnings) == 2
+    assert len(asked(samplers=["top_k"], t_max_predict_ms=9).warnings) == 2
 
 
 def test_a_gap_has_texts_around_it_and_files_beside_it() -> None:
     files = [{"filename": "a.h", "text": "int a;"}, {"text": "int b;"}]
     made = parse_infill_request({**GAP, "prompt": "    c =", "input_extra": files, "n_predict": 9}, filling())
-    request = made.asked.request
+    request = made.request
     assert (request.raw_prompt, request.suffix) == ("def add(a, b):\n    c =", "    return c\n")
     assert (request.files, request.max_tokens) == ((("a.h", "int a;"), ("tmp", "int b;")), 9)
-    empty = parse_infill_request({"input_prefix": "", "input_suffix": ""}, filling()).asked.request
+    empty = parse_infill_request({"input_prefix": "", "input_suffix": ""}, filling()).request
     assert (empty.raw_prompt, empty.suffix, empty.files) == ("", "", ())
     many = parse_infill_request({**GAP, "input_extra": [{"text": str(i)} for i in range(MAX_FILES + 1)]}, filling())
-    assert [text for _, text in many.asked.request.files][:1] == ["1"]
+    assert [text for _, text in many.request.files][:1] == ["1"]
     large = parse_infill_request({**GAP, "input_extra": [{"text": "a" * 5000}, {"text": "b" * 5000}]}, filling())
-    assert [text[0] for _, text in large.asked.request.files] == ["b"]  # the nearest to the gap
+    assert [text[0] for _, text in large.request.files] == ["b"]  # the nearest to the gap
 
 
 @pytest.mark.parametrize(
@@ -123,6 +118,8 @@ def finished(reason: FinishReason = FinishReason.END) -> Finished:
 
 def test_an_answer_has_llama_cpps_fields() -> None:
     chunks = [TextChunk(0, text, (TokenSpan(len(text), Source.TARGET),)) for text in ("a\n", "b")]
+    few = builder(response_fields=["content", "timings/predicted_n", "no/such"]).whole([], finished())
+    assert few == {"content": "", "timings/predicted_n": 9}
     answer = builder(n_predict=7, seed=3, stop=["x"], return_tokens=True).whole(chunks, finished(FinishReason.STOP))
     assert [answer[name] for name in ("content", "tokens", "stop", "stop_type", "stopping_word", "has_new_line")] == [
         "a\nb", [4, 5], True, "word", "x", True,
@@ -163,11 +160,6 @@ def test_a_stream_has_ids_where_they_are_wanted() -> None:
     assert "completion_probabilities" not in told
 
 
-def test_an_answer_may_have_few_fields() -> None:
-    answer = builder(response_fields=["content", "timings/predicted_n", "no/such"]).whole([], finished())
-    assert answer == {"content": "", "timings/predicted_n": 9}
-
-
 def test_a_completion_is_answered_in_llama_cpps_way(server: ScriptedServer) -> None:
     answer = server.client.post("/completion", json={"prompt": "Once"}).json()
     assert (answer["content"], answer["stop"]) == ("Good day", True)
@@ -185,12 +177,6 @@ def test_a_completion_is_streamed_in_events(server: ScriptedServer) -> None:
         (number, *rest) for number in (0, 1) for rest in (("Good ", False), ("day", False), ("", True))
     ]
     assert [one["tokens_predicted"] for one in events[:3]] == [1, 2, 9]
-
-
-def test_a_gap_that_cannot_be_filled_is_no_fault_of_the_server(server: ScriptedServer) -> None:
-    refused = server.client.post("/infill", json={"input_prefix": "a", "input_suffix": "b"})
-    assert refused.status_code == 400
-    assert "takes no `input_suffix`" in refused.json()["error"]["message"]
 
 
 def test_tokens_of_a_chat_and_of_an_input_are_counted(server: ScriptedServer) -> None:

@@ -1,25 +1,21 @@
-"""Tests pictures over HTTP: as data, or files below one folder; invalid ones are rejected in each API's format."""
+"""Tests pictures over HTTP; invalid ones are rejected in each API's format."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.core.server.errors import ApiError
 from app.core.server.fields import MAX_BODY_BYTES
 from app.core.server.pictures import MAX_PICTURES_READ, PictureSource
 from engine.picture import Picture
 from engine.prompt.pictures import MAX_PICTURES
-from engine.records import EngineReady, LoadRequest, Message
-from engine.session.session import Session
+from engine.records import EngineReady, Message
 from tests.app.core.server.scripted_session import CHAT, ScriptedServer, info, served
 from tests.engine.sandbox.pictures import HEIGHT, WIDTH, broken, encoded, sample
-from tests.engine.vision_factory import write_pair
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")
 
@@ -29,21 +25,10 @@ URL = f"data:image/png;base64,{DATA}"
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """A folder of pictures, and a picture outside of it."""
-    inside = tmp_path / "media"
-    inside.mkdir()
-    (inside / "a b.png").write_bytes(PNG)
-    (tmp_path / "secret.png").write_bytes(PNG)
-    (inside / "link.png").symlink_to(tmp_path / "secret.png")
-    return inside
-
-
-@pytest.fixture
-def seeing(folder: Path) -> Iterator[ScriptedServer]:
+def seeing() -> Iterator[ScriptedServer]:
     """A server with a vision model."""
     ready = EngineReady(replace(info("tiny"), has_vision=True), info("tinier"))
-    server = ScriptedServer(model=replace(served(), ready=ready, pictures=PictureSource(folder)))
+    server = ScriptedServer(model=replace(served(), ready=ready, pictures=PictureSource()))
     yield server
     server.close()
 
@@ -98,7 +83,7 @@ def test_responses_and_messages_have_them_too(seeing: ScriptedServer) -> None:
 
 
 def test_results_of_tools_have_them(seeing: ScriptedServer) -> None:
-    """In each API's format, with the name of the call."""
+    """With the name of the call."""
     call = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
     asks: list[dict[str, object]] = [{"role": "user", "content": "Look."}]
     called = {"role": "assistant", "content": None, "tool_calls": [call]}
@@ -106,48 +91,19 @@ def test_results_of_tools_have_them(seeing: ScriptedServer) -> None:
     message = asked(seeing, CHAT, {"messages": [*asks, called, given]})
     assert (message.role, message.name, message.content) == ("tool", "look", "see")
     assert [place for place, _ in message.pictures] == [3]
-    item = {"type": "function_call", "call_id": "c1", "name": "look", "arguments": "{}"}
-    output = [{"type": "input_text", "text": "see"}, {"type": "input_image", "image_url": URL}]
-    items = [*asks, item, {"type": "function_call_output", "call_id": "c1", "output": output}]
-    assert asked(seeing, "/v1/responses", {"input": items}) == message
     block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
     uses = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "look", "input": {}}]}
     gives = {"type": "tool_result", "tool_use_id": "c1", "content": [words("see"), block]}
     body = {"max_tokens": 5, "messages": [*asks, uses, {"role": "user", "content": [gives]}]}
     assert asked(seeing, "/v1/messages", body) == message
-    assert asked(seeing, CHAT, {"messages": [*asks, called, {**given, "content": "none"}]}).pictures == ()
-
-
-def test_files_below_the_folder_and_none_elsewhere(seeing: ScriptedServer, folder: Path) -> None:
-    """Not by dots, links, other hosts, or the network."""
-    for url in (f"file://{folder}/a%20b.png", "file:a%20b.png", f"file://localhost{folder}/a%20b.png"):
-        assert asked(seeing, CHAT, chat(part(url), words("?"))).pictures
-    outside = (
-        f"file://{folder}/../secret.png",
-        f"file://{folder.parent}/secret.png",
-        f"file://{folder}/link.png",
-        f"file://elsewhere{folder}/a%20b.png",
-        "file:///etc/passwd",
-        "file:..%2Fsecret.png",
-        "file:a%00.png",
-    )
-    for url in outside:
-        response = seeing.client.post(CHAT, json=chat(part(url)))
-        assert response.status_code == 400
-        assert "outside the folder" in response.json()["error"]["message"]
-    for url in ("http://127.0.0.1:1/a.png", "https://example.org/a.png", "ftp://x/y", "a.png"):
-        response = seeing.client.post(CHAT, json=chat(part(url)))
-        assert "nothing is fetched from the network" in response.json()["error"]["message"]
-    missing = seeing.client.post(CHAT, json=chat(part(f"file://{folder}/none.png"))).json()["error"]
-    assert "“none.png” cannot be read" in missing["message"]
-    with pytest.raises(ApiError, match="this server reads none"):
-        PictureSource().read(f"file://{folder}/a%20b.png", "x")
 
 
 @pytest.mark.parametrize(
     ("body", "param"),
     [
         (chat(part("data:image/png;base64,@@@")), "messages[0].content[0].image_url.url"),
+        (chat(part("file:///etc/passwd")), "messages[0].content[0].image_url.url"),
+        (chat(part("http://127.0.0.1:1/a.png")), "messages[0].content[0].image_url.url"),
         (chat(part("data:image/png,abc")), "messages[0].content[0].image_url.url"),
         (chat(part(f"data:text/html;base64,{DATA}")), "messages[0].content[0].image_url.url"),
         (chat(words("a"), part(None)), "messages[0].content[1].image_url.url"),
@@ -164,27 +120,21 @@ def test_what_is_no_picture_is_refused_by_its_field(seeing: ScriptedServer, body
 
 def test_broken_pictures_are_refused_in_each_apis_form(seeing: ScriptedServer) -> None:
     """With the error and a way to fix it."""
-    for name in ("JPEG cut in the middle", "a bomb of 50,000 x 50,000", "SVG"):
-        data = base64.b64encode(broken()[name]).decode()
-        url = f"data:image/png;base64,{data}"
-        error = seeing.client.post(CHAT, json=chat(part(url))).json()["error"]
-        assert (error["code"], error["param"]) == ("invalid_image", "messages[0].content[0].image_url.url")
-        body = {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": url}]}]}
-        error = seeing.client.post("/v1/responses", json=body).json()["error"]
-        assert error["param"] == "input[0].content[0].image_url"
-        block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
-        answer = seeing.client.post("/v1/messages", json={"max_tokens": 1, **chat(block)})
-        assert answer.status_code == 400
-        assert answer.json()["error"]["type"] == "invalid_request_error"
-        assert "messages[0].content[0].source.data" in answer.json()["error"]["message"]
+    data = base64.b64encode(broken()["a bomb of 50,000 x 50,000"]).decode()
+    url = f"data:image/png;base64,{data}"
+    body = {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": url}]}]}
+    error = seeing.client.post("/v1/responses", json=body).json()["error"]
+    assert (error["code"], error["param"]) == ("invalid_image", "input[0].content[0].image_url")
+    block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+    answer = seeing.client.post("/v1/messages", json={"max_tokens": 1, **chat(block)})
+    assert answer.status_code == 400
+    assert "messages[0].content[0].source.data" in answer.json()["error"]["message"]
 
 
 def test_a_broken_picture_of_before_is_a_line(seeing: ScriptedServer) -> None:
     """It stays in the conversation, also as a tool result; a new one is rejected, so that the user notices."""
     far, line = "https://example.com/a.png", "[a picture that cannot be read]"
     block = {"type": "image", "source": {"type": "url", "url": far}}
-    call = {"type": "tool_use", "id": "c", "name": "look", "input": {}}
-    item = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
     hi = {"role": "user", "content": "hi"}
     old, result = (
         chat(words("see"), part(far))["messages"],
@@ -195,17 +145,14 @@ def test_a_broken_picture_of_before_is_a_line(seeing: ScriptedServer) -> None:
         (CHAT, {"messages": [*old, hi]}),  # type: ignore[misc]
         (CHAT, {"messages": [hi, result]}),
         ("/v1/messages", {"max_tokens": 1, "messages": [*chat(words("see"), block)["messages"], hi]}),  # type: ignore[misc]
-        ("/v1/messages", {"max_tokens": 1, "messages": [hi, {"role": "assistant", "content": [call]}, {"role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": "c", "content": [block]}]}]}),
         ("/v1/responses", {"input": [{"role": "user", "content": [picture]}, hi]}),
-        ("/v1/responses", {"input": [hi, item, {"type": "function_call_output", "call_id": "c", "output": [picture]}]}),
     ]  # fmt: skip
     for path, body in bodies:
         answer = seeing.client.post(path, json=body)
         assert answer.status_code == 200, (path, answer.text)
-        assert "from the network" in answer.json()["warnings"][0]
+        assert "or the network" in answer.json()["warnings"][0]
         assert any(line in message.content for message in seeing.session.requests[-1].messages)
-    for path, body in (bodies[0], bodies[2], bodies[4]):
+    for path, body in (bodies[0], bodies[2], bodies[3]):
         name = "input" if "input" in body else "messages"
         new = {**body, name: body[name][:1]}  # type: ignore[index]
         assert seeing.client.post(path, json=new).status_code == 400
@@ -262,32 +209,6 @@ def test_ollamas_pictures_are_seen(seeing: ScriptedServer) -> None:
     message = asked(seeing, "/api/generate", {"prompt": "what", "images": [DATA, DATA]})
     assert (message.content, [place for place, _ in message.pictures]) == ("what", [0, 0])
     assert "vision" in seeing.client.post("/api/show", json={"model": "tiny"}).json()["capabilities"]
-
-
-def test_pictures_reach_a_model_and_count_as_tokens(tmp_path: Path) -> None:
-    """Through all layers in all three APIs; a second turn finds them in the cache."""
-    pair = write_pair(tmp_path, "llava")
-    session = Session()
-    ready = session.load(LoadRequest(str(pair.model), gpu_layers=0, threads=1, mmproj=str(pair.side)))
-    model = replace(served(), ready=ready, pictures=PictureSource())
-    server = ScriptedServer(session=session, model=model)  # type: ignore[arg-type]
-    try:
-        body = {**chat(words("ab "), part(URL), words(" ab")), "max_tokens": 3, "temperature": 0}
-        usage = server.client.post(CHAT, json=body).json()["usage"]
-        assert usage["prompt_tokens"] > 49
-        again = server.client.post(CHAT, json=body).json()["usage"]
-        assert again["prompt_tokens_details"]["cached_tokens"] > 49
-        items = [{"type": "input_text", "text": "ab "}, {"type": "input_image", "image_url": URL}]
-        made = server.client.post(
-            "/v1/responses", json={"input": [{"role": "user", "content": items}], "max_output_tokens": 2}
-        )
-        assert made.json()["usage"]["input_tokens"] > 49
-        block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}
-        counted = server.client.post("/v1/messages/count_tokens", json={"max_tokens": 1, **chat(block, words("a"))})
-        assert counted.json()["input_tokens"] > 49
-    finally:
-        session.gate = type("Gate", (), {"set": lambda _self: None})()  # type: ignore[attr-defined]
-        server.close()
 
 
 def test_a_source_reads_what_comes_again_once(monkeypatch: pytest.MonkeyPatch) -> None:

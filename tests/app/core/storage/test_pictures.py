@@ -30,7 +30,7 @@ def num_pictures(store: ChatStore) -> int:
 def test_a_picture_file_is_read_by_its_contents_whatever_its_name(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "holiday.txt"
     path.write_bytes(encoded(sample(), kind))
-    attachment = read_attachment(path).attachment
+    attachment = read_attachment(path)[0]
     assert attachment.kind is AttachmentKind.PICTURE
     assert attachment.picture is not None
     assert (attachment.picture.width, attachment.picture.height) == sample().size
