@@ -2544,16 +2544,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>HistoryPlot</name>
-    <message numerus="yes">
-        <source>%n answers slower than without drafting</source>
-        <translation>
-            <numerusform>%n Antwort langsamer als ohne Entwürfe</numerusform>
-            <numerusform>%n Antworten langsamer als ohne Entwürfe</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>HubController</name>
     <message>
         <source>Open the folder with your file manager.</source>
@@ -2683,20 +2673,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Mark {name} tokens: {text}</source>
         <translation>Token markieren ({name}): {text}</translation>
-    </message>
-</context>
-<context>
-    <name>LengthBars</name>
-    <message numerus="yes">
-        <source>{kept} accepted: {number} passes</source>
-        <translation>
-            <numerusform>{kept} akzeptiert: {number} Durchlauf</numerusform>
-            <numerusform>{kept} akzeptiert: {number} Durchläufe</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Nothing proposed yet</source>
-        <translation>Noch nichts vorgeschlagen</translation>
     </message>
 </context>
 <context>
@@ -3566,53 +3542,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>auto</source>
         <translation>Auto</translation>
-    </message>
-</context>
-<context>
-    <name>NothingDrafted</name>
-    <message>
-        <source>The mode “Auto” drafts only when that pays off.</source>
-        <translation>Der Modus „Auto“ entwirft nur, wenn es sich lohnt.</translation>
-    </message>
-    <message>
-        <source>the draft length is 0</source>
-        <translation>die Entwurfslänge ist 0</translation>
-    </message>
-    <message>
-        <source>Set the draft length to “Auto” to have tokens drafted.</source>
-        <translation>Stellen Sie die Entwurfslänge auf „Auto“, damit Token entworfen werden.</translation>
-    </message>
-    <message>
-        <source>the draft was not used</source>
-        <translation>das Entwurfsmodell wurde nicht benutzt</translation>
-    </message>
-    <message>
-        <source>The loaded draft model was not used: it would slow this model down on this computer. Too little text repeated to draft from it instead. A smaller draft of the same family may help.</source>
-        <translation>Das geladene Entwurfsmodell wurde nicht benutzt: Es würde dieses Modell auf diesem Rechner bremsen. Es wiederholte sich zu wenig Text, um stattdessen daraus zu entwerfen. Ein kleineres Entwurfsmodell derselben Familie kann helfen.</translation>
-    </message>
-    <message>
-        <source>drafts from the text were rejected too often</source>
-        <translation>Entwürfe aus dem Text wurden zu oft abgelehnt</translation>
-    </message>
-    <message>
-        <source>Earlier text predicted too few tokens. A lower temperature, or a small draft model, may help.</source>
-        <translation>Früherer Text sagte zu wenige Token voraus. Eine niedrigere Temperatur oder ein kleines Entwurfsmodell kann helfen.</translation>
-    </message>
-    <message>
-        <source>the answer was short</source>
-        <translation>die Antwort war kurz</translation>
-    </message>
-    <message>
-        <source>Drafting begins after a few tokens and pays off in longer answers.</source>
-        <translation>Entwürfe beginnen nach einigen Token und lohnen sich bei längeren Antworten.</translation>
-    </message>
-    <message>
-        <source>no text repeated</source>
-        <translation>kein Text wiederholte sich</translation>
-    </message>
-    <message>
-        <source>Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; a small draft model also drafts new text, see “Find a draft” in Models.</source>
-        <translation>Entwürfe kamen nur aus der Unterhaltung, und darin wiederholte sich nichts. In Code, Listen und Korrekturen wiederholt sich mehr; ein kleines Entwurfsmodell entwirft auch neuen Text, siehe „Entwurfsmodell finden“ unter Modelle.</translation>
     </message>
 </context>
 <context>
@@ -8631,36 +8560,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Token pro Durchlauf des Zielmodells. Ohne Entwürfe ist es genau 1.</translation>
     </message>
     <message>
-        <source>Accepted</source>
-        <translation>Akzeptiert</translation>
-    </message>
-    <message>
-        <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
-        <translation>Anteil der entworfenen Token, die das Zielmodell akzeptierte, und wie viele entworfen wurden.</translation>
-    </message>
-    <message>
         <source>Lost to rollback</source>
         <translation>Durch Zurücknehmen verloren</translation>
     </message>
     <message>
         <source>Time that dropping rejected tokens took, with the bookkeeping after a pass.</source>
         <translation>Zeit für das Verwerfen abgelehnter Token und die Buchführung nach einem Durchlauf.</translation>
-    </message>
-    <message>
-        <source>Between tokens, p50</source>
-        <translation>Zwischen Token, p50</translation>
-    </message>
-    <message>
-        <source>Half of the tokens came faster than this.</source>
-        <translation>Die Hälfte der Token kam schneller.</translation>
-    </message>
-    <message>
-        <source>Between tokens, p95</source>
-        <translation>Zwischen Token, p95</translation>
-    </message>
-    <message>
-        <source>19 of 20 tokens came faster than this.</source>
-        <translation>19 von 20 Token kamen schneller.</translation>
     </message>
     <message>
         <source>Drafting</source>
@@ -9077,32 +8982,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Thought for {duration}</source>
         <translation>{duration} nachgedacht</translation>
-    </message>
-</context>
-<context>
-    <name>RecentSpeed</name>
-    <message>
-        <source>Last answers of {pair}</source>
-        <translation>Letzte Antworten: {pair}</translation>
-    </message>
-    <message>
-        <source>Speed-up, last answers</source>
-        <translation>Beschleunigung, letzte Antworten</translation>
-    </message>
-    <message>
-        <source>Acceptance, last answers</source>
-        <translation>Akzeptanz, letzte Antworten</translation>
-    </message>
-    <message>
-        <source>The share of drafted tokens that were accepted, in each of the last answers.</source>
-        <translation>Der Anteil der entworfenen Token, die akzeptiert wurden, in jeder der letzten Antworten.</translation>
-    </message>
-    <message numerus="yes">
-        <source>Speed-up of each of the last %n answers. The dashed line is the speed without drafting.</source>
-        <translation>
-            <numerusform>Beschleunigung der letzten Antwort. Die gestrichelte Linie ist das Tempo ohne Entwürfe.</numerusform>
-            <numerusform>Beschleunigung jeder der letzten %n Antworten. Die gestrichelte Linie ist das Tempo ohne Entwürfe.</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -10766,10 +10645,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Token pro Durchlauf zwischen zwei Aktualisierungen, im Verlauf dieser Antwort.</translation>
     </message>
     <message>
-        <source>How many passes accepted exactly this many of the drafted tokens.</source>
-        <translation>Wie viele Durchläufe genau so viele der entworfenen Token akzeptierten.</translation>
-    </message>
-    <message>
         <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
         <translation>Anteil der entworfenen Token, die das Zielmodell akzeptierte, und wie viele entworfen wurden.</translation>
     </message>
@@ -10954,10 +10829,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es wurde noch nichts gezählt. Die Summen bleiben, auch wenn Chats gelöscht werden.</translation>
     </message>
     <message>
-        <source>Copy the statistics as text</source>
-        <translation>Statistik als Text kopieren</translation>
-    </message>
-    <message>
         <source>Export statistics</source>
         <translation>Statistik exportieren</translation>
     </message>
@@ -10968,10 +10839,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{times} the speed without drafting</source>
         <translation>{times} so schnell wie ohne Entwürfe</translation>
-    </message>
-    <message>
-        <source>Copied</source>
-        <translation>Kopiert</translation>
     </message>
     <message>
         <source>no answer yet</source>
@@ -10992,10 +10859,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Accepted</source>
         <translation>Akzeptiert</translation>
-    </message>
-    <message>
-        <source>Passes by accepted tokens</source>
-        <translation>Akzeptiert pro Durchlauf</translation>
     </message>
     <message>
         <source>Why it drafts this way</source>

@@ -239,32 +239,12 @@
     </message>
 </context>
 <context>
-    <name>HistoryPlot</name>
-    <message numerus="yes">
-        <source>%n answers slower than without drafting</source>
-        <translation>
-            <numerusform>%n answer slower than without drafting</numerusform>
-            <numerusform>%n answers slower than without drafting</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>ImportDialog</name>
     <message numerus="yes">
         <source>%n more already exist.</source>
         <translation>
             <numerusform>%n more already exists.</numerusform>
             <numerusform>%n more already exist.</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>LengthBars</name>
-    <message numerus="yes">
-        <source>{kept} accepted: {number} passes</source>
-        <translation>
-            <numerusform>{kept} accepted: {number} pass</numerusform>
-            <numerusform>{kept} accepted: {number} passes</numerusform>
         </translation>
     </message>
 </context>
@@ -433,16 +413,6 @@
         <translation>
             <numerusform>one round</numerusform>
             <numerusform>over %n rounds</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>RecentSpeed</name>
-    <message numerus="yes">
-        <source>Speed-up of each of the last %n answers. The dashed line is the speed without drafting.</source>
-        <translation>
-            <numerusform>Speed-up of the last answer. The dashed line is the speed without drafting.</numerusform>
-            <numerusform>Speed-up of each of the last %n answers. The dashed line is the speed without drafting.</numerusform>
         </translation>
     </message>
 </context>

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QWidget
 from app.core.domain.speed.races import LaneChoice, LaneResult
 from engine.records import RunStats, Source, TokenSpan
 from ui.race.words import lane_name
+from ui.statistics.words import statistic_help, statistic_name
 from ui.text.formatting import UNKNOWN, acceptance, decimal_text, duration, milliseconds, per_pass, times_plain
 from ui.text.language import Translator
 from ui.theme.theme import Theme
@@ -26,21 +27,16 @@ tr = Translator("Race")
 
 TEXT_MARGIN_PX = 14
 MIN_TEXT_PX = 120  # minimum height
-LINES = {
+LINE_ORDER = ("per_pass", "accepted", "rollback", "p50", "p95", "drafting")
+LINES = {  # the others are those of the statistics
     "per_pass": (
         tr.mark("Tokens per pass"),
         tr.mark("Tokens per pass of the target. Without drafting it is exactly 1."),
-    ),
-    "accepted": (
-        tr.mark("Accepted"),
-        tr.mark("Share of the drafted tokens that the target accepted, and how many were drafted."),
     ),
     "rollback": (
         tr.mark("Lost to rollback"),
         tr.mark("Time that dropping rejected tokens took, with the bookkeeping after a pass."),
     ),
-    "p50": (tr.mark("Between tokens, p50"), tr.mark("Half of the tokens came faster than this.")),
-    "p95": (tr.mark("Between tokens, p95"), tr.mark("19 of 20 tokens came faster than this.")),
     "drafting": (tr.mark("Drafting"), tr.mark("Time that proposing tokens took.")),
 }
 
@@ -158,7 +154,9 @@ class LaneCard(QFrame):
             tr("the speed of {base}").format(base=base_name) if base_name else tr("reference"),
             tr("Speed relative to the reference lane."),
         )
-        self.lines = {key: LineMetric(theme, tr(title), tr(words)) for key, (title, words) in LINES.items()}
+        texts = {key: (tr(title), tr(words)) for key, (title, words) in LINES.items()}
+        texts |= {key: (statistic_name(key), statistic_help(key)) for key in ("accepted", "p50", "p95")}
+        self.lines = {key: LineMetric(theme, *texts[key]) for key in LINE_ORDER}
         about = tr(
             "Tokens written so far, and the seconds that this lane has computed. Lanes take turns, so the clock "
             "of a lane stands still while another one computes."

@@ -207,7 +207,6 @@ class AnswerPage(StatsPage):
         self.column.addLayout(hbox(self.details, Stretch(), margins=(0, 10, 0, 0)))
         self._needs[self.details] = frozenset({"memory"})
         self._add_part(tr("This answer"), list(self.rows.values()), "answer", "details")
-        self._add_part(statistic_name("lengths"), [self.acceptance.lengths], "answer", "details", "drafts")
         self._add_part(statistic_name("split"), self.split.widgets, "answer", "details")
         self._add_part(tr("Memory"), list(self.memory.values()), "memory", "details")
         self.column.addStretch(1)
@@ -350,7 +349,7 @@ class AnswerPage(StatsPage):
         for key, row in self.rows.items():
             row.set_value(texts[key])
         self.acceptance.rate.set_value(texts["accepted"])
-        self.acceptance.show_plots(stats, settled=not self._live)
+        self.acceptance.by_depth.show_acceptance(stats, settled=not self._live)
         self.spark.set_values(self._per_pass)
         self.split.show(stats)
         self.origin.set_parts(source_parts(stats))

@@ -10,12 +10,12 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from engine.records import RunStats
-from ui.statistics.plots import BarSegment, DepthBars, LengthBars, StackedBar
+from ui.statistics.plots import BarSegment, DepthBars, StackedBar
 from ui.statistics.words import PASS_STEPS, SOURCES, statistic_help, statistic_name, step_seconds
 from ui.text.formatting import UNKNOWN, count, percent
 from ui.text.language import translate
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, grid, hbox, reserve_scroll_bar, vbox
+from ui.widgets.building import grid, hbox, reserve_scroll_bar, vbox
 from ui.widgets.metrics import INSET_PX, LargeMetric, LegendRow, LineMetric, MetricWidget
 
 _FAR_ROWS = 1000  # more than the number of statistics on a page
@@ -73,25 +73,7 @@ class StatsPage(QScrollArea):
     @property
     def figures(self) -> list[MetricWidget]:
         """All visible statistics, from top to bottom."""
-        return [each for each in self._from_top() if isinstance(each, MetricWidget)]
-
-    @property
-    def text(self) -> str:
-        """The statistics under their headings, one per line."""
-        lines = [self.accessibleName()]
-        for widget in self._from_top():
-            if isinstance(widget, LegendRow):
-                lines.append(f"{widget.name}: {widget.value}")
-            elif isinstance(widget, MetricWidget):
-                lines.append(widget.words)
-            elif isinstance(widget, QLabel) and widget.property("kind") == "section":
-                lines += ["", widget.text()]
-            elif isinstance(widget, ElidedLabel) or (isinstance(widget, QLabel) and widget.wordWrap()):
-                lines.append(widget.text())
-        return "\n".join(lines) + "\n"
-
-    def _from_top(self) -> list[QWidget]:
-        found = [each for each in self.content.findChildren(QWidget) if each.isVisibleTo(self.content)]
+        found = [each for each in self.content.findChildren(MetricWidget) if each.isVisibleTo(self.content)]
         places = [(each.mapTo(self.content, QPoint(0, 0)), each) for each in found]
         return [each for _, each in sorted(places, key=lambda pair: (pair[0].y(), pair[0].x()))]
 
@@ -158,11 +140,6 @@ class AcceptanceWidgets:
     def __init__(self, theme: Theme) -> None:
         self.rate = line_metric(theme, "accepted")
         self.by_depth = DepthBars(theme, statistic_name("depth"), statistic_help("depth"))
-        self.lengths = LengthBars(theme, statistic_name("lengths"), statistic_help("lengths"))
-
-    def show_plots(self, stats: RunStats, *, settled: bool = True) -> None:
-        self.by_depth.show_acceptance(stats, settled=settled)
-        self.lengths.set_counts(stats.accepted_lengths)
 
 
 class TimeSplitWidgets:

@@ -1,4 +1,4 @@
-"""The statistics pane: this answer, this chat, all time; copy, export and reset."""
+"""The statistics pane: this answer, this chat, all time; export and reset."""
 
 from __future__ import annotations
 
@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QStackedWidget, QToolButton, QWidget
 
 from app.core.domain.engine_view import EngineView
-from app.core.domain.speed.pair_speed import MAX_ANSWERS, PairSpeed
+from app.core.domain.speed.pair_speed import PairSpeed
 from app.core.domain.speed.speed_forecast import losing_words, measured_words
 from app.core.domain.speed.verdict import answer_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import RunStats
 from ui.statistics.answer_page import AnswerPage
 from ui.statistics.page import AcceptanceWidgets, StatsPage, TimeSplitWidgets, large_metric, source_parts, two_columns
-from ui.statistics.plots import LinePlot, StackedBar
+from ui.statistics.plots import StackedBar
 from ui.statistics.words import (
     draft_title,
     mode_title,
@@ -36,7 +35,7 @@ from ui.text.formatting import without_markup
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, vbox
+from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, show_text, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.metrics import INSET_PX, LineMetric
@@ -59,56 +58,6 @@ SCOPES = (
 ROWS = ("tokens", "passes", "time", "saved", "p50", "p95", "p99")
 
 
-class RecentSpeed(QWidget):
-    def __init__(self, theme: Theme, pair: str) -> None:
-        super().__init__()
-        self.setAccessibleName(translate("RecentSpeed", "Last answers of {pair}").format(pair=pair))
-        self.measured = label("", "caption", wrap=True)
-        self.hint = label("", "caption", wrap=True)
-        self.speedup = LinePlot(
-            theme,
-            translate("RecentSpeed", "Speed-up, last answers"),
-            translate(
-                "RecentSpeed",
-                "Speed-up of each of the last %n answers. The dashed line is the speed without drafting.",
-                None,
-                MAX_ANSWERS,
-            ),
-            mark=1.0,
-        )
-        self.acceptance = LinePlot(
-            theme,
-            translate("RecentSpeed", "Acceptance, last answers"),
-            translate("RecentSpeed", "The share of drafted tokens that were accepted, in each of the last answers."),
-            top=1.0,
-        )
-        column = vbox(parent=self, margins=(INSET_PX, 2, INSET_PX, 4), spacing=4)
-        self._labels = [label("", "caption", wrap=True), label("", "caption", wrap=True)]
-        for name, plot in zip(self._labels, self.plots, strict=True):
-            name.setText(plot.name)
-            column.addWidget(name)
-            column.addWidget(plot)
-        column.addWidget(self.measured)
-        column.addWidget(self.hint)
-
-    @property
-    def plots(self) -> tuple[LinePlot, LinePlot]:
-        return self.speedup, self.acceptance
-
-    def show_speed(self, pair: PairSpeed) -> None:
-        figures = (
-            [each.speedup for each in pair.answers if each.speedup is not None],
-            [each.acceptance_rate for each in pair.answers if each.acceptance_rate is not None],
-        )
-        for name, plot, values in zip(self._labels, self.plots, figures, strict=True):
-            plot.set_values(values)
-            name.setVisible(len(values) > 1)  # a single value would be only a dot
-            plot.setVisible(len(values) > 1)
-        for words, shown in ((measured_words(pair), self.measured), (losing_words(pair), self.hint)):
-            shown.setText(in_language(words))
-            shown.setVisible(bool(words))
-
-
 class TotalsPage(StatsPage):
     """Totals of all rows, then one line per pair and mode."""
 
@@ -118,7 +67,7 @@ class TotalsPage(StatsPage):
         self.rows: tuple[PairSums, ...] = ()
         self.sums = Sums()
         self._speeds: dict[tuple[str, str], PairSpeed] = {}
-        self.recent: dict[tuple[str, str], RecentSpeed] = {}
+        self.recent: dict[tuple[str, str], QLabel] = {}
         self.empty = label(empty, "caption", wrap=True)
         self.add([self.empty])
         self.speed, self.speedup, self.per_pass, self.answers = (
@@ -137,7 +86,6 @@ class TotalsPage(StatsPage):
         self.column.addWidget(self.by_pair)
         self.acceptance = AcceptanceWidgets(theme)
         self.add_section(tr("Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
-        self.add_section(statistic_name("lengths"), [self.acceptance.lengths])
         self.split = TimeSplitWidgets(theme)
         self.add_section(statistic_name("split"), self.split.widgets)
         self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
@@ -158,7 +106,7 @@ class TotalsPage(StatsPage):
         for key, figure_line in self.lines.items():
             figure_line.set_value(texts[key])
         self.acceptance.rate.set_value(texts["accepted"])
-        self.acceptance.show_plots(sums.stats)
+        self.acceptance.by_depth.show_acceptance(sums.stats)
         self.split.show(sums.stats)
         self.origin.set_parts(source_parts(sums.stats))
         keys = [(row.target, row.draft, row.mode) for row in self.rows]
@@ -168,7 +116,8 @@ class TotalsPage(StatsPage):
         for row in self.rows:
             self.pair_lines[row.target, row.draft, row.mode].set_value(row_text(row.sums))
         for pair, recent in self.recent.items():
-            recent.show_speed(self._speeds[pair])
+            words = measured_words(self._speeds[pair]), losing_words(self._speeds[pair])
+            show_text(recent, " ".join(in_language(each) for each in words if each))
         for pair, named in self.times_lines.items():
             named.set_value(times_text(row for row in self.rows if (row.target, row.draft) == pair))
 
@@ -200,12 +149,11 @@ class TotalsPage(StatsPage):
                 self.pair_lines[target, draft, row.mode] = named
             self.times_lines[target, draft] = self._add_line(rows[0], statistic_name("between"), sums_help("between"))
             if (target, draft) in self._speeds:
-                self.recent[target, draft] = recent = RecentSpeed(self._theme, pair_title(rows[0]))
+                self.recent[target, draft] = recent = label("", "caption", wrap=True)
+                recent.setContentsMargins(INSET_PX, 0, INSET_PX, 4)
                 self._pairs.addWidget(recent)
         for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             made.show()
-        self.column.activate()
-        self._pairs.activate()  # lay out now, so that text that is copied next is in the right order
 
 
 class StatsPanel(QFrame):
@@ -235,7 +183,6 @@ class StatsPanel(QFrame):
 
     def _arrange(self) -> None:
         top = hbox(self.switch, margins=(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4))
-        self.copy_button = IconButton(self._theme, "copy", tr("Copy the statistics as text"), self.copy)
         self.export_button = IconButton(self._theme, "download", tr("Export statistics"))
         self.reset_button = button(translate("StatsDialogs", "Reset…"), self._ask_reset, kind="side")
         menu = Menu(self.export_button)
@@ -249,7 +196,6 @@ class StatsPanel(QFrame):
         foot = hbox(
             self.reset_button,
             Stretch(),
-            (self.copy_button, 0, middle),
             (self.export_button, 0, middle),
             margins=(10 + INSET_PX - 4, 4, 10 + INSET_PX - 4, 8),
             spacing=4,
@@ -333,10 +279,6 @@ class StatsPanel(QFrame):
 
     def set_engine(self, view: EngineView) -> None:
         self.now.set_engine(view)
-
-    def copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.pages[self.page].text)
-        self.copy_button.confirm(tr("Copied"))
 
     def _ask_reset(self) -> None:
         question = ConfirmDialog(

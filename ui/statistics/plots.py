@@ -41,10 +41,6 @@ class _Plot(MetricWidget):
     def describe(self) -> str:
         raise NotImplementedError
 
-    @property
-    def words(self) -> str:
-        return f"{self.name}: {self.description}"
-
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -67,16 +63,10 @@ class _Plot(MetricWidget):
 
 
 class LinePlot(_Plot):
-    """Values as a line, oldest at the left; the scale starts at 0.
+    """Values as a line, oldest at the left; the scale starts at 0."""
 
-    ``mark``: a reference value, drawn as a line. ``top``: the end of the scale; None: the highest value.
-    """
-
-    def __init__(
-        self, theme: Theme, name: str, help_text: str, *, mark: float | None = None, top: float | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
         super().__init__(theme, name, help_text, LINE_PLOT_PX)
-        self._mark, self._top = mark, top
         self.values: tuple[float, ...] = ()
         self.show_changes()
 
@@ -86,34 +76,24 @@ class LinePlot(_Plot):
             self.show_changes()
 
     def describe(self) -> str:
-        """The newest, highest and lowest value, and how many values are below the mark."""
         if not self.values:
             return tr("No values yet")
-        write = percent if self._top == 1.0 else decimal_text
-        words = tr("Latest {latest}, highest {highest}, lowest {lowest}").format(
-            latest=write(self.values[-1]), highest=write(max(self.values)), lowest=write(min(self.values))
-        )
-        below = sum(value < self._mark for value in self.values) if self._mark is not None else 0
-        slower = translate("HistoryPlot", "%n answers slower than without drafting", None, below)
-        return f"{words}, {slower}" if below else words
+        latest, highest, lowest = map(decimal_text, (self.values[-1], max(self.values), min(self.values)))
+        words = tr("Latest {latest}, highest {highest}, lowest {lowest}")
+        return words.format(latest=latest, highest=highest, lowest=lowest)
 
     def draw(self, painter: QPainter) -> None:
-        """Draw the base, the mark, the line, and a dot for the newest value."""
+        """Draw the base, the line, and a dot for the newest value."""
         tokens, paint_cache = self.theme.tokens, self.theme.paint_cache
         base = self.height() - 2.5
         self.draw_base(painter, base)
         if not self.values:
             return
-        highest = self._top or 1.1 * max(*self.values, self._mark or 0.0, 1e-9)
+        highest = 1.1 * max(*self.values, 1e-9)
         step = (self.width() - 6.0) / (max(len(self.values), MIN_POINTS) - 1)
-
-        def y_of(value: float) -> float:
-            return base - (base - 3.0) * min(value / highest, 1.0)
-
-        if self._mark is not None:
-            painter.setPen(QPen(paint_cache.color(tokens.text_muted), 1.0, Qt.PenStyle.DashLine))
-            painter.drawLine(QPointF(0, y_of(self._mark)), QPointF(self.width(), y_of(self._mark)))
-        line = QPolygonF([QPointF(3.0 + i * step, y_of(value)) for i, value in enumerate(self.values)])
+        line = QPolygonF(
+            [QPointF(3.0 + i * step, base - (base - 3.0) * value / highest) for i, value in enumerate(self.values)]
+        )
         painter.setPen(QPen(paint_cache.color(tokens.accent_text), 1.0))
         painter.drawPolyline(line)
         painter.setBrush(paint_cache.color(tokens.accent))
@@ -183,50 +163,6 @@ class DepthBars(_Plot):
             painter.setPen(paint_cache.color(tokens.text_muted))
             painter.drawText(QPointF(width - metrics.horizontalAdvance(text), y), text)
             painter.drawText(QPointF(0, y), depths)
-
-
-class LengthBars(_Plot):
-    """Passes by number of accepted tokens: one column each, scaled to the highest."""
-
-    MAX_COLUMNS = 17  # higher numbers are counted in the last column
-
-    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
-        super().__init__(theme, name, help_text, 58)
-        self.counts: tuple[int, ...] = ()
-        self.show_changes()
-
-    def set_counts(self, counts: Sequence[int]) -> None:
-        """``counts[i]``: passes that accepted exactly i tokens."""
-        columns = self.MAX_COLUMNS
-        shown = tuple(counts) if len(counts) <= columns else (*counts[: columns - 1], sum(counts[columns - 1 :]))
-        if shown != self.counts:
-            self.counts = shown
-            self.show_changes()
-
-    def describe(self) -> str:
-        words = (
-            translate("LengthBars", "{kept} accepted: {number} passes", None, number).format(kept=i, number=number)
-            for i, number in enumerate(self.counts)
-            if number
-        )
-        return ", ".join(words) or translate("LengthBars", "Nothing proposed yet")
-
-    def draw(self, painter: QPainter) -> None:
-        """Draw the columns; of many, every fourth one is labelled."""
-        paint_cache, width = self.theme.paint_cache, self.width()
-        metrics, columns, top = paint_cache.metrics(-1), max(len(self.counts), 8), max(self.counts, default=0)
-        base, step = self.height() - metrics.height() - 2, width / columns
-        self.draw_base(painter, base)
-        heights = [(i, max((base - 2) * count / top, 2.0)) for i, count in enumerate(self.counts) if count]
-        bars = [QRectF(i * step + 1, base - height, step - 2, height) for i, height in heights]
-        self.draw_bars(painter, bars, self.theme.tokens.accent)
-        painter.setFont(paint_cache.font(-1))
-        painter.setPen(paint_cache.color(self.theme.tokens.text_muted))
-        for i in range(0, columns, 1 if columns <= 9 else 4):
-            label = f"{i}+" if i == self.MAX_COLUMNS - 1 else str(i)
-            wide = metrics.horizontalAdvance(label)
-            left = min((i + 0.5) * step - wide / 2, width - wide)  # the last label is wider than its column
-            painter.drawText(QPointF(max(left, 0.0), base + 2 + metrics.ascent()), label)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,10 +67,6 @@ _STATISTICS = {  # name and explanation of each statistic
         tr.mark("Acceptance by position"),
         tr.mark("Share of the tokens drafted at this position of a pass that the target accepted."),
     ),
-    "lengths": (
-        tr.mark("Passes by accepted tokens"),
-        tr.mark("How many passes accepted exactly this many of the drafted tokens."),
-    ),
     "answers": (
         tr.mark("answers"),
         tr.mark("Answers with at least one token, including stopped and regenerated ones."),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from app.core.domain.speed.verdict import MissingReason, SpeedVerdict, answer_verdict
-from engine.records import Mode, RunStats, Source
+from engine.records import RunStats, Source
 from engine.sentences import Sentence
 from ui.text.formatting import UNKNOWN, count, decimal_text, duration, percent, speed, times_plain
 from ui.text.language import Translator, locale, mark, translate
@@ -36,76 +35,6 @@ _MISSING = {
         "SpeedVerdict", "No drafted token was accepted, so drafting did not make this answer faster."
     ),
 }
-SHORT_TOKENS = 8  # answers with fewer tokens end before drafting can begin
-_PAUSED = "draft paused"
-_TEXT_PAUSED = "repeated text paused"
-_LENGTH_ZERO = "at the chosen draft length of 0"
-_UNUSED = "the draft is not used"  # the pacer's reason for n-gram drafts alone
-
-
-@dataclass(frozen=True, slots=True)
-class _Cause:
-    short: str  # follows "nothing drafted"
-    help: str
-
-
-PLAIN = _Cause("", mark("NothingDrafted", "The mode “Auto” drafts only when that pays off."))
-ZERO_DEPTH = _Cause(
-    mark("NothingDrafted", "the draft length is 0"),
-    mark("NothingDrafted", "Set the draft length to “Auto” to have tokens drafted."),
-)
-UNUSED_DRAFT = _Cause(
-    mark("NothingDrafted", "the draft was not used"),
-    mark(
-        "NothingDrafted",
-        "The loaded draft model was not used: it would slow this model down on this computer. Too "
-        "little text repeated to draft from it instead. A smaller draft of the same family may "
-        "help.",
-    ),
-)
-REJECTED_NGRAMS = _Cause(
-    mark("NothingDrafted", "drafts from the text were rejected too often"),
-    mark(
-        "NothingDrafted",
-        "Earlier text predicted too few tokens. A lower temperature, or a small draft model, may help.",
-    ),
-)
-SHORT = _Cause(
-    mark("NothingDrafted", "the answer was short"),
-    mark("NothingDrafted", "Drafting begins after a few tokens and pays off in longer answers."),
-)
-NEW_TEXT = _Cause(
-    mark("NothingDrafted", "no text repeated"),
-    mark(
-        "NothingDrafted",
-        "Drafts came from the conversation only, and nothing in it repeated. Code, lists and corrections repeat more; "
-        "a small draft model also drafts new text, see “Find a draft” in Models.",
-    ),
-)
-
-
-def cause_of_no_draft(stats: RunStats) -> _Cause:
-    reported = [each.template if isinstance(each, Sentence) else each for each in stats.decisions]
-    said = [f"{text} {each}" for text, each in zip(reported, stats.decisions, strict=True)]
-    if stats.mode is Mode.OFF:
-        return PLAIN
-    if any(_LENGTH_ZERO in each for each in said):
-        return ZERO_DEPTH
-    if any(_PAUSED in each or _UNUSED in each for each in said):
-        return UNUSED_DRAFT
-    if any(_TEXT_PAUSED in each for each in said):
-        return REJECTED_NGRAMS
-    return SHORT if stats.tokens < SHORT_TOKENS or stats.mode is Mode.DRAFT else NEW_TEXT
-
-
-def nothing_drafted_label(stats: RunStats) -> str:
-    """The footer's "nothing drafted" with its cause."""
-    nothing, cause = tr("nothing drafted"), cause_of_no_draft(stats)
-    return f"{nothing}: {translate('NothingDrafted', cause.short)}" if cause.short else nothing
-
-
-def no_draft_advice(stats: RunStats) -> str:
-    return translate("NothingDrafted", cause_of_no_draft(stats).help)
 
 
 def decision_words(decision: str) -> tuple[str, str]:
@@ -179,8 +108,8 @@ def footer_parts(stats: RunStats | None, seed: int | None = None) -> list[tuple[
     if verdict.speedup is not None:
         same = tr("about the same speed")
         parts.append((same if verdict.is_even else speedup_text(verdict), plain_speed_words(verdict, stats)))
-    how = tr("How tokens were proposed.")
-    parts += [_draft_part(stats), *_schema_parts(stats), (mode_short_name(stats.mode), f"{how} {_why(stats)}".rstrip())]
+    how = " ".join((tr("How tokens were proposed."), *drafting_sentences(stats)))
+    parts += [_draft_part(stats), *_schema_parts(stats), (mode_short_name(stats.mode), how)]
     parts.append(_length_part(stats))
     if seed is not None:
         meaning = tr("This seed repeats the answer: see the answer's menu.")
@@ -198,11 +127,6 @@ def _length_part(stats: RunStats) -> tuple[str, str]:
     took = tr("The first came {time} after the question: the model reads the prompt first.")
     time = duration(stats.time_to_first_token_s)
     return first.format(tokens=words, time=time), f"{meaning} {took.format(time=time)}"
-
-
-def _why(stats: RunStats) -> str:
-    """Why tokens were drafted or not; empty if unknown."""
-    return " ".join(drafting_sentences(stats))
 
 
 def drafting_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
@@ -226,12 +150,12 @@ def drafting_sentences(stats: RunStats, *, live: bool = False) -> list[str]:
 def nothing_drafted(stats: RunStats) -> str:
     """For an answer without drafted tokens: the statement that nothing was drafted, and the reason."""
     meaning = tr("No tokens were proposed: every pass gave one token of the target.")
-    return " ".join(filter(None, (meaning, _why(stats), no_draft_advice(stats))))
+    return " ".join((meaning, *drafting_sentences(stats)))
 
 
 def _draft_part(stats: RunStats) -> tuple[str, str]:
     if not stats.proposed:
-        return nothing_drafted_label(stats), nothing_drafted(stats)
+        return tr("nothing drafted"), nothing_drafted(stats)
     words = tr("{number} drafted, {share} accepted")
     meaning = tr("How many of the drafted tokens the target accepted.")
     return words.format(share=percent(stats.acceptance_rate), number=count(stats.proposed)), meaning

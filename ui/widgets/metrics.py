@@ -40,10 +40,6 @@ class MetricWidget(QLabel):
         """Set the height for the current text size."""
         self.update()
 
-    @property
-    def words(self) -> str:
-        return self.accessibleName()
-
     def paint_focus_ring(self, painter: QPainter) -> None:
         if self._is_ringed:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -88,7 +88,8 @@ class Journal:
             OSError: the file cannot be written.
         """
         self._runs[run.prompt_id, digest_of(prompt), run.temperature, run.variant, run.round] = run
-        self._write(_record(run, digest_of(prompt)))
+        stats = json.loads(stats_to_text(run.stats) or "{}")
+        self._write({**asdict(run), "words": digest_of(prompt), "stats": stats})
 
     def close(self) -> None:
         self._file.close()
@@ -129,36 +130,13 @@ def digest_of(prompt: BenchmarkPrompt) -> str:
     return hashlib.sha256(words.encode()).hexdigest()[:12]
 
 
-def _record(run: BenchmarkRun, words: str) -> dict[str, object]:
-    return {
-        "prompt": run.prompt_id,
-        "words": words,
-        "category": run.category,
-        "temperature": run.temperature,
-        "round": run.round,
-        "engine": run.variant.engine,
-        "mode": run.variant.mode,
-        "depth": run.variant.depth,
-        "wall_s": run.wall_s,
-        "token_ids": list(run.token_ids),
-        "stats": json.loads(stats_to_text(run.stats) or "{}"),
-    }
-
-
 def _run(record: dict[str, Any]) -> BenchmarkRun:
     stats = stats_from_text(json.dumps(record["stats"]))
     if stats is None:
         raise ValueError("its numbers cannot be read")
-    depth, wall_s = record["depth"], record["wall_s"]
+    fields = {name: record[name] for name in ("prompt_id", "category", "temperature", "round", "wall_s")}
     return BenchmarkRun(
-        prompt_id=str(record["prompt"]),
-        category=str(record["category"]),
-        temperature=float(record["temperature"]),
-        variant=Variant(str(record["mode"]), None if depth is None else int(depth), str(record["engine"])),
-        stats=stats,
-        round=int(record["round"]),
-        token_ids=tuple(int(token_id) for token_id in record["token_ids"]),
-        wall_s=None if wall_s is None else float(wall_s),
+        **fields, variant=Variant(**record["variant"]), stats=stats, token_ids=tuple(record["token_ids"])
     )
 
 

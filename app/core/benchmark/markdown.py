@@ -38,7 +38,6 @@ _STATS: tuple[tuple[str, Callable[[RunStats], str]], ...] = (
     ("rollback ms", lambda stats: decimal(stats.rollback_s * 1000.0, 1)),
 )
 _HEAD = ("tokens/s", "over plain", "tokens per pass", "accepted", "p50 ms", "p95 ms", "identical")
-_MAX_DEPTHS = 16  # number of columns that fit a page
 _TITLES = {
     FIXED_BASELINE: "auto over the best fixed mode and depth",
     PLAIN_PEER: "our plain over its plain",
@@ -54,22 +53,16 @@ def lane_table(lanes: Sequence[tuple[str, RunStats]]) -> list[Line]:
 
 
 def tables(rows: Sequence[Row]) -> str:
-    """Tables for the terminal: one for each temperature, with all workloads."""
-    lines: list[str] = []
-    for temperature in dict.fromkeys(row.temperature for row in rows):
-        cells = [
-            (_bold(row.category), _name_of(row), *_row_cells(row)) for row in rows if row.temperature == temperature
-        ]
-        lines += [f"### T = {temperature:g}", "", *_table([("workload", "mode", *_HEAD), *cells], numbers_from=2), ""]
-    return "\n".join(lines)
+    """A table of all workloads for each temperature."""
+    return "\n".join(
+        line for temperature in dict.fromkeys(row.temperature for row in rows) for line in _section(rows, temperature)
+    )
 
 
 def as_markdown(report: Report, title: str = "Benchmark") -> str:
-    facts = (report.machine, report.models, report.settings)
-    lines = [f"# {title}", "", _NOTE, "", *_setting_lines(*facts), ""]
+    lines = [f"# {title}", "", _NOTE, "", *_setting_lines(report.machine, report.models, report.settings), ""]
     for temperature in dict.fromkeys(row.temperature for row in report.rows):
-        rows = [row for row in report.rows if row.temperature == temperature]
-        lines += [f"## T = {temperature:g}", "", *_at_one_temperature(rows)]
+        lines += _section(report.rows, temperature)
         lines += _comparison_sections([one for one in report.comparisons if one.temperature == temperature])
     return "\n".join(lines).rstrip() + "\n"
 
@@ -80,21 +73,9 @@ def race_as_markdown(facts: Mapping[str, dict[str, object]], verdicts: Sequence[
     return "\n".join([*lines, *_setting_lines(facts["machine"], facts["models"], facts["settings"])]).rstrip() + "\n"
 
 
-def _at_one_temperature(rows: Sequence[Row]) -> Iterator[str]:
-    overall = [row for row in rows if row.category == ALL_CATEGORIES]
-    for category in (ALL_CATEGORIES, *dict.fromkeys(row.category for row in rows if row.category != ALL_CATEGORIES)):
-        own = [(_name_of(row), *_row_cells(row)) for row in rows if row.category == category]
-        title = "All workloads" if category == ALL_CATEGORIES else category
-        yield from (f"### {title}", "", *_table([("mode", *_HEAD), *own]), "")
-    split: list[Line] = [("mode", "draft", "verify", "sample", "roll back")]
-    for row in overall:
-        draft, verify, sample, rollback = row.shares.values()
-        if verify is not None:
-            split.append((_name_of(row), percent(draft), percent(verify), percent(sample, 1), percent(rollback, 1)))
-    yield from ("### Where the time goes", "", *_table(split), "")
-    drafted = [row for row in overall if any(row.stats.proposed_by_depth)]
-    if drafted:
-        yield from ("### Acceptance by depth", "", *_table(_depths(drafted)), "")
+def _section(rows: Sequence[Row], temperature: float) -> Iterator[str]:
+    cells = [(_bold(row.category), _name_of(row), *_row_cells(row)) for row in rows if row.temperature == temperature]
+    yield from (f"## T = {temperature:g}", "", *_table([("workload", "mode", *_HEAD), *cells], 2), "")
 
 
 def _setting_lines(
@@ -127,15 +108,7 @@ def _comparison_sections(comparisons: Sequence[Comparison]) -> Iterator[str]:
             yield from (f"### {title}", "", *_table([("workload", "ratio", "picked", "value"), *lines], 3), "")
 
 
-def _depths(rows: Sequence[Row]) -> Iterator[Line]:
-    """For each depth, the share of passes that accepted all tokens up to it."""
-    deepest = min(max(sum(map(bool, row.stats.proposed_by_depth)) for row in rows), _MAX_DEPTHS)
-    yield ("mode", *(str(depth + 1) for depth in range(deepest)))
-    for row in rows:
-        yield (_name_of(row), *(percent(row.stats.acceptance_from(depth, depth)) for depth in range(1, deepest + 1)))
-
-
-def _table(lines: Iterator[Line] | Sequence[Line], numbers_from: int = 1) -> Iterator[str]:
+def _table(lines: Sequence[Line], numbers_from: int = 1) -> Iterator[str]:
     """Markdown of a heading and lines; columns from ``numbers_from`` on are right-aligned."""
     for number, line in enumerate(lines):
         yield f"| {' | '.join(line)} |"
@@ -176,9 +149,9 @@ def decimal(value: float | None, digits: int) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
-def percent(value: float | None, digits: int = 0) -> str:
+def percent(value: float | None) -> str:
     """A share in percent; a dash for None."""
-    return "-" if value is None else f"{value * 100:.{digits}f}%"
+    return "-" if value is None else f"{value * 100:.0f}%"
 
 
 def _escape_pipes(value: object) -> str:

@@ -342,7 +342,7 @@ class Race:
         report = {
             "question": setup.question,
             **facts,
-            "verdicts": [_verdict_as_dict(verdict, labels) for verdict in verdicts],
+            "verdicts": [{**asdict(one), "sentence": verdict_sentence(one, labels)} for one in verdicts],
             "rows": [row.as_dict() for row in summarise(runs, seeded=True) if row.category == ALL_CATEGORIES],
             "answers": [run.as_dict() for run in runs],
         }
@@ -383,20 +383,6 @@ class Race:
             **asdict(self._plan),
             "complete_rounds": rounds.num_rounds,
         }
-
-
-def _verdict_as_dict(verdict: LaneVerdict, labels: Sequence[str]) -> dict[str, object]:
-    interval = {"low": None, "high": None, "measured_low": verdict.low, "measured_high": verdict.high}
-    return {
-        "lane": labels[verdict.lane],
-        "over": labels[verdict.base],
-        "ratio": {"value": verdict.ratio, **interval} if verdict.ratio is not None else None,
-        "rounds": verdict.num_rounds,
-        "complete": verdict.is_complete,
-        "same_target": verdict.are_alike,
-        "difference": asdict(verdict.parting) if verdict.parting is not None else None,
-        "sentence": verdict_sentence(verdict, labels),
-    }
 
 
 def _store_speeds(speeds: PairSpeeds, result: RaceResult, lanes: Sequence[Lane]) -> None:

@@ -5,21 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtTest import QTest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
-from shiboken6 import isValid
 
-from app.core.domain.messages import MessageView
-from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, LaneText, RaceSetup
-from engine.records import Mode, RunStats, Source, TokenSpan
+from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneProgress, RaceSetup
+from engine.records import Mode, RunStats, Source
 from tests.race_results import RESULT, THREE_LANES, VERDICT
-from ui.race.lane_card import LaneCard
 from ui.race.page import RacePage
 from ui.race.words import lane_name
-from ui.theme.theme import Theme
-from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow
 
 
@@ -79,25 +73,6 @@ def test_a_race_is_set_up_and_started_by_keys_alone(page: RacePage, qtbot: QtBot
     assert started == [
         RaceSetup("Where does water flow?", (PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.SUFFIX)), 5, 256, greedy=True)
     ]
-
-
-def test_enter_makes_a_line_and_an_empty_question_cannot_be_raced(page: RacePage, qtbot: QtBot) -> None:
-    form = page.form
-    press(qtbot, Qt.Key.Key_Return)
-    assert form.question.exact_text() == "Where does water flow?\n"
-    form.question.clear()
-    assert not form.start_button.isEnabled()
-
-
-def test_a_lane_can_be_taken_away_but_two_stay(page: RacePage, qtbot: QtBot) -> None:
-    form = page.form
-    qtbot.mouseClick(form.add_button, Qt.MouseButton.LeftButton)
-    assert len(form.rows) == 3
-    assert not form.add_button.isVisible()
-    qtbot.mouseClick(form.rows[0].remove, Qt.MouseButton.LeftButton)
-    assert [row.choice for row in form.rows] == [AUTO_LANE, LaneChoice(Mode.SUFFIX)]
-    assert not any(row.remove.isVisible() for row in form.rows)
-    assert [row.number.text() for row in form.rows] == ["Lane 1", "Lane 2"]
 
 
 def test_two_lanes_alike_are_told_apart_by_their_depth(page: RacePage) -> None:
@@ -227,19 +202,6 @@ def test_a_race_begins_with_nothing_and_each_figure_comes_when_it_is_known(page:
     assert track.verdict.headline.minimumWidth() >= width > 0
 
 
-def test_the_lanes_stay_where_they_are_when_the_first_marks_come(page: RacePage, qtbot: QtBot) -> None:
-    page.begin(THREE_LANES.setup)
-    page.begin_round(0)
-    lane, row = page.track.lanes[1], page.track.legend[Source.NGRAM]
-    qtbot.waitUntil(lane.isVisible)
-    qtbot.wait(1)
-    before = lane.mapTo(page, QPoint(0, 0))
-    page.track.add_text(LaneText(1, 0, "word", (TokenSpan(4, Source.NGRAM),)))
-    qtbot.waitUntil(row.isVisible)
-    qtbot.wait(1)
-    assert lane.mapTo(page, QPoint(0, 0)) == before
-
-
 def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: MainWindow, qtbot: QtBot) -> None:
     page.show_result(THREE_LANES)
     window.resize(1200, 800)
@@ -254,99 +216,3 @@ def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None
     assert spoken.startswith("Where does water flow?")
     assert spoken.endswith(" · Auto against Off · target-7b with draft-0.5b")
     assert "Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds)." in spoken
-
-
-def test_the_picture_shows_the_result_in_the_colours_of_the_window(page: RacePage, theme: Theme) -> None:
-    page.show_result(THREE_LANES)
-    picture = page.picture()
-    assert picture.size() == page.track.size() * 2
-    assert picture.pixelColor(2, 2).name() == theme.tokens.page
-    colors = {picture.pixelColor(x, y).name() for x in range(0, picture.width(), 5) for y in range(0, 700, 5)}
-    assert {theme.tokens.accent, theme.tokens.rest} <= colors
-
-
-def test_what_grows_is_laid_out_before_it_can_be_painted(page: RacePage, qtbot: QtBot) -> None:
-    page.begin(RESULT.setup)
-    page.track.add_text(LaneText(1, 0, "```python\n", (TokenSpan(10, Source.TARGET),)))
-    QApplication.processEvents()
-    body, heights = page.track.lanes[1].text.body, []
-    for number in range(6):
-        line = f"line_{number} = {number}\n"
-        page.track.add_text(LaneText(1, 0, line, (TokenSpan(len(line), Source.NGRAM),)))
-        (code,) = body.segments
-        assert code.height() >= code.sizeHint().height()
-        assert body.height() >= code.geometry().bottom()
-        heights.append(body.height())
-    assert heights == sorted(heights)
-    assert heights[-1] > heights[0]
-
-
-LONG = "".join(f"Line {number} of the answer.\n\n" for number in range(60))
-
-
-def test_who_scrolls_up_in_a_lane_stays_there_while_it_goes_on(page: RacePage, qtbot: QtBot) -> None:
-    page.begin(RESULT.setup)
-    view = page.track.lanes[1].text
-    bar = view.verticalScrollBar()
-
-    def grow() -> None:
-        page.track.add_text(LaneText(1, 0, LONG, (TokenSpan(len(LONG), Source.TARGET),)))
-        QApplication.processEvents()
-
-    grow()
-    assert bar.value() == bar.maximum() > 0
-    turn_wheel_over(view.viewport(), up=True)
-    read = bar.value()
-    assert read < bar.maximum()
-    grow()
-    assert bar.value() == read
-    qtbot.waitUntil(lambda: turn_wheel_over(view.viewport()) or bar.value() == bar.maximum())  # type: ignore[func-returns-value]
-    grow()
-    assert bar.value() == bar.maximum()
-
-
-def turn_wheel_over(widget: QWidget, *, up: bool = False) -> None:
-    """Send one wheel notch through the window, like a mouse."""
-    handle = widget.window().windowHandle()
-    assert handle is not None
-    place = QPointF(widget.mapTo(widget.window(), widget.rect().center()))
-    QTest.wheelEvent(handle, place, QPoint(0, 120 if up else -120))
-
-
-def test_the_next_race_has_the_lanes_that_it_asks_for_and_no_others(page: RacePage) -> None:
-    page.begin(RESULT.setup)
-    page.end(RESULT, None)
-    page.begin(replace(RESULT.setup, lanes=(PLAIN_LANE, AUTO_LANE, LaneChoice(Mode.SUFFIX))))
-    QApplication.processEvents()
-    cards = [card for card in page.track.findChildren(LaneCard) if card.isVisible()]
-    assert cards == page.track.lanes
-    assert len(cards) == 3
-    assert all(card.text.text == "" for card in cards)
-
-
-def test_leaving_gives_the_focus_back_to_where_it_was(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("t", [MessageView(1, "user", "Where does water flow?"), MessageView(2, "assistant", LONG)])
-    qtbot.waitUntil(lambda: not window.transcript.is_building)
-    view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())
-    view.setFocus()
-    window.race.show_page()
-    window.race.page.ask("Where does water flow?")
-    assert not view.hasFocus()
-    window.race.toggle()  # as its shortcut does
-    assert not window.race.is_open
-    assert view.hasFocus()
-
-
-@pytest.mark.parametrize("place", ["race", "models"])
-def test_leaving_shows_the_chat_if_the_focused_widget_is_gone(place: str, window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("t", [MessageView(1, "user", "Where?"), MessageView(2, "assistant", LONG)])
-    qtbot.waitUntil(lambda: not window.transcript.is_building)
-    view = next(each for each in window.transcript.findChildren(ProseView) if each.isVisible())
-    view.setFocus()
-    navigation = window.race if place == "race" else window.models
-    navigation.show_page()
-    window.show_conversation("u", [MessageView(number, "user", "Another") for number in range(3, 6)])
-    view.deleteLater()
-    qtbot.waitUntil(lambda: not isValid(view))
-    navigation.leave()
-    assert not navigation.is_open

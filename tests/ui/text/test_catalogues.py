@@ -9,18 +9,16 @@ import shutil
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QLocale, QPoint, Qt
+from PySide6.QtCore import QLocale
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QComboBox,
-    QFileDialog,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -30,14 +28,10 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
-from app.core.domain.settings.layers import SavedPrompt
 from app.core.domain.settings.table import FIELDS
-from engine.sentences import i18n
 from tests.ui.conftest import ASSETS, READY, STATS, rows
-from tests.ui.filled_window import PLACES, make_window, open_settings, opened
-from ui.composer.prompt_list import builtin_prompts, placeholders
+from tests.ui.filled_window import PLACES, opened
 from ui.settings.dialog import SettingsDialog
-from ui.settings.prompts_page import PromptsPage
 from ui.text.answer_metrics import footer
 from ui.text.formatting import count, decimal_text, number_text, percent, speed, times_plain
 from ui.text.language import ENGLISH, install_language, system_language, translate
@@ -143,31 +137,6 @@ def test_the_fields_of_both_languages_are_the_same(code: str) -> None:
             assert wanted - may_lack <= set(FIELD.findall(form)) <= wanted, f"{name}: {source!r} became {form!r}"
 
 
-def test_what_a_person_fills_in_a_prompt_has_german_names(german: str) -> None:
-    texts = {prompt.name: prompt.text for prompt in builtin_prompts()}
-    assert FIELD.findall(texts["zusammenfassen"]) == ["{Anzahl}", "{Text}"]
-    assert FIELD.findall(texts["übersetzen"]) == ["{Sprache}", "{Text}"]
-    fields = {field for text in texts.values() for field in FIELD.findall(text)}
-    assert fields == {"{Anzahl}", "{Text}", "{Sprache}", "{Code}"}
-    assert all(placeholders(text) for text in texts.values())
-
-
-def test_the_page_of_prompts_shows_braces_in_german(german: str, qtbot: QtBot) -> None:
-    told = " ".join(shown_texts(open_settings(make_window(qtbot), 6)))
-    assert "Wörter in {Klammern} werden" in told
-
-
-def test_every_choice_of_the_settings_has_room_in_german(german: str, qtbot: QtBot) -> None:
-    dialog = open_settings(make_window(qtbot), 3)
-    combos = [combo for combo in dialog.findChildren(QComboBox) if combo.isVisible()]
-    qtbot.waitUntil(lambda: all(combo.width() >= combo.sizeHint().width() for combo in combos))
-    controls = [row.control for row in dialog.rows.values() if row.isVisible() and not row.is_wide]
-    qtbot.waitUntil(lambda: len({control.mapTo(dialog, QPoint(0, 0)).x() for control in controls}) == 1)
-    assert len(controls) > 1
-    choices = {combo.itemText(row) for combo in combos for row in range(combo.count())}
-    assert {"Älteste Nachrichten zusammenfassen", "Text: die Nachricht fortsetzen"} <= choices
-
-
 def test_the_germans_typography_is_kept() -> None:
     for _, source, forms, _ in messages(FOLDER / "paceline_de.ts"):
         for form in forms:
@@ -191,35 +160,6 @@ def test_numbers_and_plurals_follow_the_language(german: str) -> None:
     assert translate("Words", "%n days ago", None, 1) == "vor 1 Tag"
     assert translate("Words", "%n days ago", None, 3) == "vor 3 Tagen"
     assert "Token pro Durchlauf" in footer(STATS)
-
-
-def test_english_knows_one_and_many(qapp: QApplication) -> None:
-    assert translate("Words", "%n days ago", None, 1) == "1 day ago"
-    assert translate("Words", "%n days ago", None, 3) == "3 days ago"
-
-
-def test_what_a_prompt_lacks_is_reported_in_german(german: str, qtbot: QtBot) -> None:
-    page = PromptsPage([SavedPrompt("kurz", "x")])
-    qtbot.addWidget(page)
-    page.text_edit.selectAll()
-    qtbot.keyClick(page.text_edit, Qt.Key.Key_Delete)
-    assert "50.000 Zeichen" in page.complaint.text()
-
-
-@pytest.mark.parametrize("role", ["target", "draft"])
-def test_the_file_dialog_names_the_model_in_german(german: str, role: str, qtbot: QtBot) -> None:
-    window = MainWindow(ASSETS, FIELDS)
-    qtbot.addWidget(window)
-    window.show()
-    action = window.header.target_action if role == "target" else window.header.draft_action
-    action.setEnabled(True)
-    action.trigger()
-    title = next(iter(window.findChildren(QFileDialog))).windowTitle()
-    assert title == {"target": "GGUF-Datei öffnen", "draft": "GGUF-Datei öffnen: Entwurfsmodell"}[role]
-
-
-def test_qt_speaks_german_too(german: str) -> None:
-    assert QCoreApplication.translate("QPlatformTheme", "Cancel") == "Abbrechen"
 
 
 def test_the_system_may_choose(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,14 +237,6 @@ def test_every_place_and_dialog_is_german(
     told_by_the_test = "There is not enough space"
     with opened(shared_german_window, name) as root:
         assert [text for text in english_texts(root, known_english) if told_by_the_test not in text] == []
-
-
-def test_what_the_engine_notes_of_a_model_is_german_in_the_header(german_window: MainWindow) -> None:
-    notice = i18n("Flash attention is on, since a cache of type {kinds} needs it.", kinds="q8_0")
-    german_window.set_engine(replace(READY, notices=(notice,)))
-    shown = german_window.header.model_button.toolTip()
-    assert "q8_0" in shown
-    assert "Flash attention is on" not in shown
 
 
 def test_the_walk_finds_an_english_text(german_window: MainWindow, known_english: set[str]) -> None:

@@ -54,13 +54,6 @@ def test_a_proposed_name_stays_and_a_missing_folder_is_skipped(parent: QWidget, 
         dialog.close()
 
 
-@pytest.mark.parametrize(("what", "title"), [("", "Open a GGUF file"), ("Draft", "Open a GGUF file: Draft")])
-def test_a_model_to_chat_with_is_a_file_and_no_role(parent: QWidget, what: str, title: str) -> None:
-    dialog = ask_model_file(parent, what, lambda _path: None)
-    assert dialog.windowTitle() == title
-    dialog.close()
-
-
 class WithIcons(QProxyStyle):
     """A style of desktops whose buttons have icons."""
 

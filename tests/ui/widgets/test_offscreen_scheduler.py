@@ -7,13 +7,10 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from ui.widgets.offscreen_scheduler import (
-    BETWEEN_SLICES_MS,
-    FRAME_S,
     PAINT_S,
     SCROLLING_S,
     SCROLLING_SLICE_S,
     URGENT_SLICE_S,
-    USUAL_SLICE_S,
     OffscreenScheduler,
 )
 
@@ -34,12 +31,6 @@ def clock() -> Clock:
 @pytest.fixture
 def turns(clock: Clock) -> OffscreenScheduler:
     return OffscreenScheduler(clock)
-
-
-def scroll(turns: OffscreenScheduler, clock: Clock, pages_a_second: float) -> None:
-    for number in range(4):
-        clock.now += 0.016
-        turns.scrolled_to(number * 0.016 * pages_a_second)
 
 
 def test_nothing_is_done_in_the_turn_of_a_step(turns: OffscreenScheduler, clock: Clock, qtbot: QtBot) -> None:
@@ -83,15 +74,3 @@ def test_to_follow_what_grew_is_not_to_scroll(turns: OffscreenScheduler, clock: 
     assert turns.is_scrolling
     clock.now += SCROLLING_S + 0.01
     assert not turns.is_scrolling
-
-
-def test_who_scrolls_faster_has_it_sooner(turns: OffscreenScheduler, clock: Clock) -> None:
-    assert turns.pause_ms(1) == BETWEEN_SLICES_MS
-    assert turns.slice_s(1) == USUAL_SLICE_S
-    scroll(turns, clock, 2)
-    assert turns.pause_ms(3) == round(FRAME_S * 1000), "one slice a frame"
-    assert turns.slice_s(3) == SCROLLING_SLICE_S
-    slow = turns.pause_ms(1)
-    scroll(turns, clock, 20)
-    assert BETWEEN_SLICES_MS <= turns.pause_ms(1) < slow
-    assert turns.slice_s(1) == URGENT_SLICE_S

@@ -20,10 +20,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from tests.ui.long_chats import history_of
 from ui.widgets.building import VIEWPORT_NAME, invalidate_item, wrap_viewport
-from ui.widgets.tab_order import tab_stops
-from ui.window.main_window import MainWindow
 
 
 @pytest.mark.parametrize("kind", [QScrollArea, QListView, QTextBrowser])
@@ -76,31 +73,3 @@ def test_whoever_looks_at_an_item_has_it_forgotten() -> None:
     found = dict(functions_that_look_at_items())
     assert len(found) >= 4
     assert [place for place, names in found.items() if "invalidate_item" not in names] == []
-
-
-def test_tab_leaves_nothing(qtbot: QtBot) -> None:
-    page = QWidget()
-    qtbot.addWidget(page)
-    layout = QVBoxLayout(page)
-    inner = QVBoxLayout()
-    layout.addLayout(inner)
-    buttons = [QPushButton() for _ in range(3)]
-    before = num_kept()
-    for each, place in zip(buttons, (layout, inner, inner), strict=True):
-        place.addWidget(each)
-    assert list(tab_stops(layout)) == [buttons[1], buttons[2], buttons[0]]
-    assert num_kept() == before
-
-
-def test_places_of_messages_leave_nothing(window: MainWindow, qtbot: QtBot) -> None:
-    """Cards are removed one by one while others are created."""
-    window.show_conversation("Chat", history_of(2_000)[:4])
-    qtbot.waitUntil(lambda: not window.transcript.is_building)
-    column = window.transcript._column
-    for index in range(column._layout.count()):
-        invalidate_item(column._layout.itemAt(index))
-    before = num_kept()
-    places = [(column.top_of(index), column.height_of(index)) for index in range(len(column.entries))]
-    column.resize_spacers(lambda state: state)
-    assert len(places) > 1
-    assert num_kept() == before

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QApplication, QPlainTextEdit, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from ui.widgets import segment_layout
@@ -85,31 +85,6 @@ def test_every_widget_is_where_qt_would_put_it(boxes: list[tuple[int, int]], wid
     assert [box.geometry() for box in ours] == [box.geometry() for box in theirs]
     for each in (page, other):
         each.deleteLater()
-
-
-def test_what_is_taken_leaves_no_room(qtbot: QtBot) -> None:
-    page = QWidget()
-    qtbot.addWidget(page)
-    column, boxes = _by_column(page, [(0, 20), (10, 30), (5, 40)])
-    page.resize(200, 200)
-    page.show()
-    assert page.sizeHint().height() == 20 + 10 + 30 + 5 + 40
-    boxes[1].hide()
-    column.remove_at(1)
-    qtbot.waitUntil(lambda: boxes[2].y() == 25)
-    assert page.sizeHint().height() == 65
-
-
-def test_a_widget_that_sizes_itself_is_as_high_as_it_likes(qtbot: QtBot) -> None:
-    page = QWidget()
-    qtbot.addWidget(page)
-    column = SegmentLayout(page)
-    edit = QPlainTextEdit(page)
-    column.insert_widget(0, edit)
-    page.resize(page.sizeHint())
-    page.show()
-    assert edit.size() == page.size()
-    assert page.minimumSizeHint().width() == edit.minimumSizeHint().width()
 
 
 @pytest.mark.usefixtures("qapp")

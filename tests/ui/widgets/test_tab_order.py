@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-import ui.widgets.tab_order
 from tests.ui.long_chats import history_of
 from ui.transcript.cards.user_card import UserCard
 from ui.transcript.marks.legend import SourceSwitch
-from ui.widgets.tab_order import TabOrder
 from ui.window.main_window import MainWindow
-
-
-def test_once_for_all_that_comes(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
-    page, passes = QWidget(), []
-    qtbot.addWidget(page)
-    layout = QVBoxLayout(page)
-    monkeypatch.setattr(ui.widgets.tab_order, "set_tab_order", lambda widgets, _after: passes.append(len(widgets)))
-    order = TabOrder(page, lambda: [page])
-    assert not order.is_due
-    for _ in range(9):
-        layout.addWidget(QPushButton())
-        order.schedule()
-    assert order.is_due
-    assert passes == []
-    qtbot.waitUntil(lambda: not order.is_due)
-    assert passes == [1]
-    order.apply_now()
-    assert passes == [1], "nothing came since"
 
 
 def test_tab_does_not_wait(window: MainWindow, qtbot: QtBot) -> None:
@@ -77,11 +56,3 @@ def test_messages_come_between_the_header_and_the_composer(window: MainWindow, q
     if stop is transcript.jump_button:  # the end of the messages may not be visible
         stop = next_stop(window, qtbot, back=True)
     assert transcript.cards[1].isAncestorOf(stop)
-
-
-def test_what_is_put_into_the_header_later_is_reached_there(window: MainWindow, qtbot: QtBot) -> None:
-    late = QPushButton("late")
-    window.header.add_indicator(late)
-    qtbot.waitUntil(late.isVisible)
-    window.header.model_button.setFocus(Qt.FocusReason.TabFocusReason)
-    assert next_stop(window, qtbot, back=True) is late

@@ -118,7 +118,6 @@ def test_plots_speak(filled: MainWindow) -> None:
     for plot in (
         page.spark,
         page.acceptance.by_depth,
-        page.acceptance.lengths,
         page.split.bar,
         page.origin,
         page.context_bar,

@@ -15,9 +15,10 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from app.core.benchmark.peers.process import PeerProcess, find_program, peer_environment
+from app.core.benchmark.peers.process import PeerProcess, peer_environment
 from app.core.benchmark.runs import MeasuredAnswer, Question, Variant
 from app.core.domain.errors import PeerError
 from engine.gguf.head_files import DFLASH, DSPARK, EAGLE3, MTP
@@ -98,8 +99,12 @@ def server_arguments(config: str, drafter: ServerDrafter | None, kinds: Sequence
     for part in config.split("+"):
         drafted, ngram = _DRAFT.fullmatch(part), _NGRAM.fullmatch(part)
         if drafted:
-            types.append(_kind(part, drafter, kinds))
-            arguments += ["--spec-draft-model", drafter.path] if drafter is not None and drafter.path else []
+            if drafter is None:
+                raise ValueError(f"{part} needs a draft model or a head")
+            if drafter.kind not in kinds:
+                raise ValueError(f"it does not offer {drafter.kind}")
+            types.append(drafter.kind)
+            arguments += ["--spec-draft-model", drafter.path] if drafter.path else []
             arguments += ["--spec-draft-n-max", drafted[1]]
         elif ngram and ngram[1] in kinds:
             types.append(ngram[1])
@@ -108,14 +113,6 @@ def server_arguments(config: str, drafter: ServerDrafter | None, kinds: Sequence
             ngrams = [kind for kind in kinds if kind.startswith("ngram-")]
             raise ValueError(f"{part!r} is not one of plain, draft-N, {', '.join(ngrams)}")
     return ["--spec-type", ",".join(types), *arguments]
-
-
-def _kind(part: str, drafter: ServerDrafter | None, kinds: Sequence[str]) -> str:
-    if drafter is None:
-        raise ValueError(f"{part} needs a draft model or a head")
-    if drafter.kind not in kinds:
-        raise ValueError(f"it does not offer {drafter.kind}")
-    return drafter.kind
 
 
 def learns_from_answers(config: str) -> bool:
@@ -137,15 +134,15 @@ def _ngram_sizes(kind: str, lookup: str | None, proposed: str | None) -> list[st
     return [f"--spec-{kind}-size-n", lookup, f"--spec-{kind}-size-m", proposed]
 
 
-class LlamaServer:
+class LlamaServer(PeerProcess):
     def __init__(self, config: str, port: int, command: Sequence[str]) -> None:
         """Start the process; `wait_ready` waits until it answers.
 
         Raises:
             PeerError: the process cannot be started.
         """
-        self._name, self._port = f"{ENGINE} ({config})", port
-        self._process = PeerProcess(self._name, [*command, "--port", str(port)])
+        self._port = port
+        super().__init__(f"{ENGINE} ({config})", [*command, "--port", str(port)])
 
     def wait_ready(
         self, within_s: float = READY_S, clock: Callable[[], float] = time.monotonic, pause_s: float = _POLL_S
@@ -157,8 +154,8 @@ class LlamaServer:
         """
         until = clock() + within_s
         while not self._is_healthy():
-            if self._process.has_ended:
-                raise self._process.exit_error("starting")
+            if self.has_ended:
+                raise self.exit_error("starting")
             if clock() >= until:
                 raise PeerError(f"{self._name} was not ready within {within_s:.0f} seconds.")
             time.sleep(pause_s)
@@ -173,15 +170,12 @@ class LlamaServer:
             status, text = self._request("POST", "/completion", json.dumps(body), ANSWER_S)
             answer = json.loads(text)
         except (OSError, http.client.HTTPException) as error:
-            raise self._process.exit_error("answering") from error
+            raise self.exit_error("answering") from error
         except ValueError as error:
             raise PeerError(f"{self._name} answered with something that is no JSON.") from error
         if status != http.client.OK or not isinstance(answer, dict):
             raise PeerError(f"{self._name} refused a completion: {_reason(answer)}.")
         return answer
-
-    def end(self) -> None:
-        self._process.end()
 
     def _is_healthy(self) -> bool:
         try:
@@ -206,7 +200,9 @@ class LlamaServerPeer:
         Raises:
             PeerError: the program is missing, a configuration is unknown, or a server does not start.
         """
-        program = find_program(ENGINE, path)
+        if not Path(path).is_file():
+            raise PeerError(f"There is no {ENGINE} at {path}.")
+        program = str(Path(path).resolve())
         kinds = _offered_options(program)
         drafter = drafter_of(ready)
         names = tuple(configs) or default_configs(kinds, has_draft=drafter is not None)

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import IO
 
 from app.core.domain.errors import PeerError
@@ -25,8 +24,8 @@ _PR_SET_PDEATHSIG = 1  # from Linux's <sys/prctl.h>
 class PeerProcess:
     """One running peer. Its stderr goes to a file that is read only if the process dies."""
 
-    def __init__(self, name: str, command: Sequence[str], *, path: str | None = None) -> None:
-        """Start ``command``; ``path`` sets ``PYTHONPATH``.
+    def __init__(self, name: str, command: Sequence[str]) -> None:
+        """Start ``command``.
 
         Raises:
             PeerError: the process cannot be started.
@@ -39,7 +38,7 @@ class PeerProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=self._log,
                 stderr=self._log,
-                env=peer_environment(path),
+                env=peer_environment(),
                 creationflags=creation_flags(),
                 start_new_session=os.name == "posix",  # Ctrl+C reaches only this process, which ends the peer
                 preexec_fn=_die_with_parent(),  # noqa: PLW1509  (a single call of the system)
@@ -89,22 +88,10 @@ def _die_with_parent() -> Callable[[], object] | None:
     return lambda: prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
 
 
-def peer_environment(path: str | None = None) -> dict[str, str]:
+def peer_environment() -> dict[str, str]:
     """This process's environment, except our thread settings and the variables that set options of llama-server."""
-    kept = {
+    return {
         name: value
         for name, value in os.environ.items()
         if name not in _THREAD_VARIABLES and not name.startswith(_HIDDEN_OPTIONS)
     }
-    return kept if path is None else {**kept, "PYTHONPATH": path}
-
-
-def find_program(name: str, path: str) -> str:
-    """Resolve the path of a peer's program.
-
-    Raises:
-        PeerError: the file does not exist.
-    """
-    if not Path(path).is_file():
-        raise PeerError(f"There is no {name} at {path}.")
-    return str(Path(path).resolve())

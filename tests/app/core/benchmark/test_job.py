@@ -92,16 +92,6 @@ def test_lanes_are_shown_the_pictures_which_are_not_kept(tmp_path: Path, store: 
     seeing.close()
 
 
-def test_a_lane_that_cannot_see_says_so(session: Session, store: RaceStore) -> None:
-    setup = replace(SETUP, pictures=((0, picture()),))
-    asked = replace(request(setup), messages=(Message("user", "What is it?", pictures=setup.pictures),))
-    told = list[Event]()
-    RaceJob(setup, asked, store, speeds(store)).run(session, lambda: False, told.append, lambda: None)
-    assert isinstance(told[-1], RaceEnded)
-    assert told[-1].problem is not None
-    assert "cannot see pictures" in told[-1].problem.message
-
-
 def speeds(store: RaceStore) -> PairSpeeds:
     return PairSpeeds(store._folder.parent / "speeds.json")
 
@@ -142,7 +132,7 @@ def test_the_result_is_kept_with_the_sums_of_all_rounds(session: Session, store:
     )
     report = json.loads(result.report)
     assert report["question"] == SETUP.question
-    assert report["verdicts"][0]["ratio"]["value"] == pytest.approx(verdict.ratio)
+    assert report["verdicts"][0]["ratio"] == pytest.approx(verdict.ratio)
     assert result.markdown.startswith("# Race\n")
 
 
@@ -168,12 +158,6 @@ def test_a_stop_before_anything_came_leaves_nothing(session: Session, store: Rac
     assert store.all() == ()
 
 
-def test_the_session_goes_on_as_it_was(session: Session, store: RaceStore) -> None:
-    before = session.ready()
-    race(session, store)
-    assert session.ready() == before
-
-
 def test_the_pair_of_each_drafted_lane_gets_its_figure(session: Session, store: RaceStore) -> None:
     lanes = (PLAIN_LANE, LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.SUFFIX, 4))
     result = result_of(race(session, store, replace(SETUP, lanes=lanes)))
@@ -184,19 +168,6 @@ def test_the_pair_of_each_drafted_lane_gets_its_figure(session: Session, store: 
     alone = speeds(store).get("paceline-tiny-target", "").race
     assert alone is not None
     assert alone.mode == "suffix"
-
-
-def test_two_drafts_race_each_other_under_their_names(session: Session, store: RaceStore) -> None:
-    lanes = (PLAIN_LANE, LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 3, str(builtin_draft())))
-    result = result_of(race(session, store, replace(SETUP, lanes=lanes)))
-    assert [verdict.lane for verdict in result.verdicts] == [1, 2]
-    assert all(lane.stats.proposed > 0 for lane in result.lanes[1:])
-    assert json.loads(result.report)["settings"]["lanes"] == [
-        "plain",
-        "draft 3",
-        "paceline with paceline-tiny-draft draft 3",
-    ]
-    assert store.read(result.id).setup.lanes == lanes
 
 
 def test_another_model_is_compared_by_speed_alone(session: Session, store: RaceStore) -> None:
@@ -212,11 +183,6 @@ def test_another_model_is_compared_by_speed_alone(session: Session, store: RaceS
     assert kept.setup.lanes[0].target_name == "The small one"
     assert kept.verdicts == result.verdicts
     assert [pair.draft for pair in speeds(store).all()] == ["paceline-tiny-draft"]  # it is not a pair's speed
-
-
-def test_lanes_without_plain_decoding_say_nothing_of_the_pair(session: Session, store: RaceStore) -> None:
-    race(session, store, replace(SETUP, lanes=(AUTO_LANE, LaneChoice(Mode.DRAFT, 3))))
-    assert speeds(store).all() == ()
 
 
 def test_a_failure_names_its_lane(store: RaceStore) -> None:

@@ -36,13 +36,6 @@ def test_a_prompt_is_one_message_or_a_conversation(tmp_path: Path) -> None:
     assert second.messages == (Message("user", "a"), Message("assistant", "b"))
 
 
-def test_an_empty_file_is_reported(tmp_path: Path) -> None:
-    file = tmp_path / "none.jsonl"
-    file.write_text("\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"none\.jsonl holds no prompts"):
-        read_prompts(file)
-
-
 def test_other_line_separators_and_a_byte_order_mark_are_accepted(tmp_path: Path) -> None:
     file = tmp_path / "prompts.jsonl"
     text = "one\u2028two\u2029three\x85four"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from app.core.benchmark.opened_lanes import Lane, LaneFailedError
-from app.core.benchmark.race import RacePlan, Rounds, find_difference, lane_verdicts
+from app.core.benchmark.race import RacePlan, Rounds, lane_verdicts
 from app.core.benchmark.ratios import ratio_of
 from app.core.benchmark.runs import AUTO as AUTO_VARIANT
 from app.core.benchmark.runs import PLAIN as PLAIN_VARIANT
@@ -27,7 +27,6 @@ from engine.records import (
     SamplingParams,
     StatsUpdate,
 )
-from tests.app.core.benchmark.made_runs import DRAFT as DRAFT_VARIANT
 from tests.app.core.benchmark.made_runs import made_run
 
 GREEDY = ChatRequest(raw_prompt="Once", sampling=SamplingParams(temperature=0.0, seed=7), max_tokens=6)
@@ -107,13 +106,6 @@ def test_slices_alternate_until_all_have_answered() -> None:
     assert order[:4] == [(PLAIN, 2, False), (AUTO, 4, False), (PLAIN, 4, False), (AUTO, 6, True)]
     assert order[4:] == [(PLAIN, 6, False), (PLAIN, 6, True)]
     assert log == ["off", "off", *["auto"] * 4, "off", "off", "auto", "auto", "off", "off"]
-
-
-def test_each_round_begins_with_another_lane() -> None:
-    clock = Clock()
-    events = list(race_of(RacePlan(rounds=3), ScriptedSession(clock, 1.0), ScriptedSession(clock, 1.0)).events())
-    firsts = [next(event.lane for event in slices(events) if event.round == number) for number in range(3)]
-    assert firsts == [PLAIN, AUTO, PLAIN]
 
 
 def test_a_lane_has_the_seconds_of_its_own_slices_without_the_prompt() -> None:
@@ -213,16 +205,3 @@ def test_different_answers_are_reported_with_place_and_reason(inexact: str | Non
     (verdict,) = lane_verdicts(rounds(SAME, (1, 9, 3)), CHOICES, inexact)
     assert verdict.parting == AnswerDifference(2, 1, inexact)
     assert verdict.parting.is_fault is is_fault
-
-
-def test_a_truncated_round_is_compared_up_to_its_end() -> None:
-    (verdict,) = lane_verdicts(rounds((1, 2)), CHOICES, complete=False)
-    assert (verdict.is_complete, verdict.parting) == (False, None)
-    assert find_difference(rounds((1, 2)), AUTO_VARIANT, PLAIN_VARIANT) is None
-
-
-def test_lanes_without_plain_are_compared_with_the_first() -> None:
-    runs = [made_run("question", variant, 1.0) for variant in (DRAFT_VARIANT, AUTO_VARIANT)]
-    (verdict,) = lane_verdicts(runs, CHOICES)
-    assert (verdict.lane, verdict.base) == (2, 0)
-    assert lane_verdicts([], CHOICES) == lane_verdicts(runs[:1], CHOICES) == []

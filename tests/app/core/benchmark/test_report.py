@@ -56,9 +56,3 @@ def test_answers_that_differ_are_a_fault_where_they_must_not(
     told, found = answers_verdict(summarise(runs), inexact)
     assert told.startswith(words)
     assert found is is_fault
-
-
-def test_nothing_is_said_where_nothing_is_compared() -> None:
-    assert answers_verdict(summarise([made_run("a", PLAIN, 1.0)]), "") == ("", False)
-    drawn = [made_run("a", one, 1.0, temperature=0.8) for one in (PLAIN, DRAFT)]
-    assert answers_verdict(summarise(drawn), "") == ("", False)

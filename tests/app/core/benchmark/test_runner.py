@@ -8,9 +8,9 @@ from itertools import count
 import pytest
 
 from app.core.benchmark.prompts import BenchmarkPrompt
-from app.core.benchmark.runner import Runner, interleaved, make_variants, rotated
+from app.core.benchmark.runner import Runner, interleaved, rotated
 from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkPlan, MeasuredAnswer, Question, Variant
-from engine.records import Message, Mode, RunStats, SamplingParams
+from engine.records import Message, RunStats, SamplingParams
 from tests.app.core.benchmark.made_runs import DRAFT
 
 PEER = Variant("plain", None, "llama-server")
@@ -85,16 +85,6 @@ def test_rounds_are_repeated_until_the_interval_is_narrow_enough() -> None:
     assert runner.widest_percent <= 5.0
 
 
-def test_one_round_is_never_sure() -> None:
-    runner = runner_of(
-        BenchmarkPlan((0.0,), SamplingParams(), 8, until_percent=50.0),
-        own=Scripted((PLAIN, AUTO), steady()),
-        clock=count(),
-    )
-    runner.run()
-    assert runner.rounds == 2
-
-
 def test_time_ends_it_between_two_prompts() -> None:
     own = Scripted((PLAIN, AUTO), steady())
     clock = iter([0.0, 10.0, 50.0, 70.0])  # at the start, then before each prompt
@@ -116,9 +106,3 @@ def test_nobody_always_follows_the_same_neighbour(place: int, round_number: int,
 def test_prompts_alternate_between_the_workloads() -> None:
     prompts = [prompt("1"), prompt("2"), prompt("3"), prompt("4", "b")]
     assert [one.id for one in interleaved(prompts)] == ["1", "4", "2", "3"]
-
-
-def test_variants_begin_with_plain_and_leave_out_what_cannot_run() -> None:
-    variants = make_variants([Mode.DRAFT, Mode.OFF, Mode.AUTO, Mode.NGRAM], [None, 3], {Mode.NGRAM})
-    assert variants == (PLAIN, Variant("draft", None), DRAFT, AUTO)
-    assert [variant.label for variant in variants] == ["plain", "draft", "draft 3", "auto"]

@@ -10,7 +10,6 @@ from app.core.benchmark.peers.llama_server import (
     ServerDrafter,
     default_configs,
     drafter_of,
-    learns_from_answers,
     offered_kinds,
     server_arguments,
 )
@@ -75,11 +74,6 @@ def test_a_name_without_meaning_is_refused(config: str) -> None:
         server_arguments(config, DRAFT, KINDS)
 
 
-def test_a_draft_length_needs_a_draft() -> None:
-    with pytest.raises(ValueError, match="draft-3 needs a draft model or a head"):
-        server_arguments("draft-3", None, KINDS)
-
-
 def test_what_drafts_here_drafts_there() -> None:
     target = info("t.gguf")
     head_file = replace(info("h.gguf"), head_method="EAGLE-3")
@@ -102,15 +96,3 @@ def test_what_drafts_here_drafts_there() -> None:
         if drafter is not None:
             told = ["--spec-type", *arguments.split(), "--spec-draft-n-max", "3"]
             assert server_arguments("draft-3", drafter, KINDS) == told
-
-
-def test_a_server_without_heads_is_not_asked_for_them() -> None:
-    with pytest.raises(ValueError, match="does not offer draft-mtp"):
-        server_arguments("draft-3", ServerDrafter("draft-mtp"), ("draft-simple", "ngram-simple"))
-
-
-def test_only_the_shared_pool_remembers() -> None:
-    assert [config for config in ("plain", *KINDS, "draft-3+ngram-mod") if learns_from_answers(config)] == [
-        "ngram-mod",
-        "draft-3+ngram-mod",
-    ]
