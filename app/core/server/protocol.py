@@ -59,8 +59,6 @@ _WITHOUT_EFFECT = (
     "prompt_cache_retention",
     "cache_prompt",
     "timings_per_token",
-    "add_generation_prompt",  # the last message says whether the answer continues it
-    "continue_final_message",
 )
 # Values that LM Studio, llama.cpp's server and vLLM use for "no limit" and "off".
 _UNSET = -1
@@ -173,6 +171,9 @@ def parse_request(
     stream = fields.boolean("stream")
     include_usage = _include_usage(fields.nested("stream_options"), stream=stream)
     number = _num_choices(fields, len(prompts))
+    # The last message says whether the answer continues it.
+    if fields.boolean("continue_final_message") and fields.boolean("add_generation_prompt"):
+        raise invalid("add_generation_prompt", "Set either this or `continue_final_message`.")
     fields.refuse_unless(_SUPPORTED_VALUES)
     fields.check_unknown()
     first, *more = [_with_choice_number(one, index) for one in prompts for index in range(number)]

@@ -168,6 +168,7 @@ def test_what_changes_little_is_passed_over_and_reported(fields: dict[str, objec
         ({"chat_template_kwargs": {"style": ["short"]}}, "chat_template_kwargs"),
         ({"chat_template_kwargs": {"messages": "other"}}, "chat_template_kwargs"),
         ({"chat_template_kwargs": {"style": "x" * 100_000}}, "chat_template_kwargs"),
+        ({"continue_final_message": True, "add_generation_prompt": True}, "add_generation_prompt"),
         ({"top_logprobs": 3}, "top_logprobs"),
         ({"logprobs": True, "top_logprobs": 21}, "top_logprobs"),
         ({"logit_bias": {str(number): 1 for number in range(2000)}}, "logit_bias"),
