@@ -38,13 +38,10 @@ def percentile_ms(counts: Mapping[int, int], percent: float) -> float | None:
     index = (ends[-1] - 1) * percent / 100.0
     below = int(index)
     first, second = (
-        _middle_ms(buckets[bisect_right(ends, number)]) for number in (below, min(below + 1, ends[-1] - 1))
+        (float(BUCKET_GROWTH ** (buckets[bisect_right(ends, number)] - 0.5)) / 1000.0)
+        for number in (below, min(below + 1, ends[-1] - 1))
     )
     return first + (second - first) * (index - below)
-
-
-def _middle_ms(bucket: int) -> float:
-    return float(BUCKET_GROWTH ** (bucket - 0.5)) / 1000.0
 
 
 def checked_counts(data: Mapping[str, int] | Mapping[int, int]) -> dict[int, int]:

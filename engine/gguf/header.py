@@ -157,7 +157,15 @@ def parse_header(read_at: ReadAt, file_size: int) -> GgufHeader:
     alignment = _alignment(metadata)
     tensors = tuple(_read_tensor(cursor, alignment) for _ in range(num_tensors))
     data_offset = cursor.position + -cursor.position % alignment
-    _check_layout(tensors, file_size - data_offset)
+    # Check that no tensor is duplicated, exceeds the file, or overlaps another.
+    num_data_bytes = file_size - data_offset
+    check(len({tensor.name for tensor in tensors}) == len(tensors), "two of its tensors have the same name")
+    end = 0
+    for tensor in sorted(tensors, key=lambda tensor: tensor.offset):
+        check(tensor.offset >= end, "the tensor {tensor!r} overlaps another", tensor=tensor.name)
+        end = tensor.offset + tensor.num_bytes
+    missing = end - max(0, num_data_bytes)  # a file without tensors may end before the alignment
+    check(missing <= 0, "{size} of its weights are missing (an incomplete download?)", size=size_of(missing))
     return GgufHeader(version, metadata, arrays, tensors, data_offset, file_size, entries)
 
 
@@ -274,14 +282,3 @@ def _read_tensor(cursor: Cursor, alignment: int) -> TensorInfo:
     )
     check(offset % alignment == 0, "the tensor {name!r} is not aligned", name=name)
     return TensorInfo(name, dims, block.name, offset, math.prod(dims) // block.num_values * block.num_bytes)
-
-
-def _check_layout(tensors: tuple[TensorInfo, ...], num_data_bytes: int) -> None:
-    """Check that no tensor is duplicated, exceeds the file, or overlaps another."""
-    check(len({tensor.name for tensor in tensors}) == len(tensors), "two of its tensors have the same name")
-    end = 0
-    for tensor in sorted(tensors, key=lambda tensor: tensor.offset):
-        check(tensor.offset >= end, "the tensor {tensor!r} overlaps another", tensor=tensor.name)
-        end = tensor.offset + tensor.num_bytes
-    missing = end - max(0, num_data_bytes)  # a file without tensors may end before the alignment
-    check(missing <= 0, "{size} of its weights are missing (an incomplete download?)", size=size_of(missing))

@@ -201,7 +201,14 @@ def check_header(header: GgufHeader) -> None:
     used = max(_numbers(header.arch_value("expert_used_count"), "expert_used_count"), default=0)
     check(used <= all_of_them, "it uses {used} of {all_of_them} experts", used=used, all_of_them=all_of_them)
     check(used > 0 or all_of_them == 0, "it uses none of its experts ({all_of_them})", all_of_them=all_of_them)
-    _check_blocks(header)
+    # Compare the blocks with the header's count, which may include next-token layers; a part has only some blocks.
+    blocks = [int(match[1]) for tensor in header.tensors if (match := BLOCK.match(tensor.name))]
+    if not blocks or _is_part(header):
+        return
+    (claimed, *_), found = _numbers(header.arch_value("block_count"), "block_count"), max(blocks) + 1
+    extra = sum(_numbers(header.arch_value("nextn_predict_layers"), "nextn_predict_layers"))
+    fields, is_right = {"claimed": claimed, "found": found}, abs(claimed - found) <= extra
+    check(is_right, "the number of its blocks should be {claimed:,} and is {found:,}", **fields)
 
 
 def check_tokens(header: GgufHeader, read_at: ReadAt) -> None:
@@ -284,17 +291,6 @@ def _check_heads(header: GgufHeader) -> None:
         )
     for number in _numbers(header.arch_value("rope.dimension_count"), "rope.dimension_count"):
         check(number % 2 == 0, "its rope.dimension_count is {number}, an odd number", number=number)
-
-
-def _check_blocks(header: GgufHeader) -> None:
-    """Compare the blocks with the header's count, which may include next-token layers; a part has only some blocks."""
-    blocks = [int(match[1]) for tensor in header.tensors if (match := BLOCK.match(tensor.name))]
-    if not blocks or _is_part(header):
-        return
-    (claimed, *_), found = _numbers(header.arch_value("block_count"), "block_count"), max(blocks) + 1
-    extra = sum(_numbers(header.arch_value("nextn_predict_layers"), "nextn_predict_layers"))
-    fields, is_right = {"claimed": claimed, "found": found}, abs(claimed - found) <= extra
-    check(is_right, "the number of its blocks should be {claimed:,} and is {found:,}", **fields)
 
 
 def _is_part(header: GgufHeader) -> bool:

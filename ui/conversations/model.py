@@ -217,7 +217,7 @@ class ConversationModel(QAbstractListModel):
                 if item.folder
                 else tr("{text}, %n chats, {state}", None, number)
             )
-            return words.format(text=text, state=_state(item))
+            return words.format(text=text, state=tr("closed") if item.folded else tr("open"))
         if not isinstance(item, Heading) and item.used_remote_server and role in STATUS_ROLES:
             text = f"{text} · {tr('was sent to a remote server')}"
         activity = self.activity_of(item)
@@ -344,12 +344,6 @@ class ConversationModel(QAbstractListModel):
             elif stop_at_heading:
                 break
         return found
-
-
-def _state(heading: Heading) -> str:
-    if heading.folded:
-        return tr("closed")
-    return tr("open")
 
 
 def heading_words(heading: Heading) -> str:

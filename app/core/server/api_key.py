@@ -28,7 +28,12 @@ def find_key(option: str | None, environ: Mapping[str, str], file: Path) -> tupl
         raise AppError("The key is empty.", "Give another one, or leave --key out.")
     try:
         if file.exists():
-            return _read(file), False
+            if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+                message = i18n("Others may read the key in {file}.", file=file)
+                raise AppError(message, "Delete the file: the next start makes a new key.")
+            with file.open("rb") as handle:
+                text = handle.read(MAX_KEY_CHARS + 2).decode("ascii", "replace").strip()
+            return _checked(text, f"What stands in {file}"), False
     except OSError as error:
         raise _write_error(file, error) from error
     return new_key(file), True
@@ -55,15 +60,6 @@ def new_key(file: Path) -> str:
 def _write_error(file: Path, error: OSError) -> AppError:
     message = i18n("The key cannot be kept in {file}: {reason}.", file=file, reason=error.strerror or error)
     return AppError(message, i18n("Give one in {variable}.", variable=VARIABLE))
-
-
-def _read(file: Path) -> str:
-    if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        message = i18n("Others may read the key in {file}.", file=file)
-        raise AppError(message, "Delete the file: the next start makes a new key.")
-    with file.open("rb") as handle:
-        text = handle.read(MAX_KEY_CHARS + 2).decode("ascii", "replace").strip()
-    return _checked(text, f"What stands in {file}")
 
 
 def _checked(key: str, what: str) -> str:

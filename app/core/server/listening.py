@@ -131,7 +131,14 @@ class HttpServer(uvicorn.Server):
             timeout_graceful_shutdown=shutdown_s,
             h11_max_incomplete_event_size=MAX_HEADER_BYTES,
         )
-        _raise_file_limit()
+        # Raise the limit of open files to `OPEN_FILES_LIMIT` if the system allows; the default is often 256 or 1,024.
+        with contextlib.suppress(ImportError, OSError, ValueError):  # Windows, or a lower limit of the system
+            import resource  # noqa: PLC0415
+
+            soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+            if resource.RLIM_INFINITY != soft < OPEN_FILES_LIMIT:
+                wanted = OPEN_FILES_LIMIT if hard == resource.RLIM_INFINITY else min(OPEN_FILES_LIMIT, hard)
+                resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
         super().__init__(config)
         self._on_shutdown = on_shutdown
 
@@ -178,17 +185,6 @@ class HttpServer(uvicorn.Server):
                 with contextlib.suppress(NotImplementedError):  # Windows' event loop lacks remove_reader
                     loop.remove_reader(listener.fileno())
         await asyncio.sleep(0)
-
-
-def _raise_file_limit() -> None:
-    """Raise the limit of open files to `OPEN_FILES_LIMIT` if the system allows; the default is often 256 or 1,024."""
-    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows, or a lower limit of the system
-        import resource  # noqa: PLC0415
-
-        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-        if resource.RLIM_INFINITY != soft < OPEN_FILES_LIMIT:
-            wanted = OPEN_FILES_LIMIT if hard == resource.RLIM_INFINITY else min(OPEN_FILES_LIMIT, hard)
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 @contextlib.contextmanager

@@ -181,9 +181,12 @@ def export_chunks(store: ChatStore, request: ExportRequest, form: str) -> Iterat
     answers = answers_in(store, request)
     if form == "csv":
         totals = request.scope is Scope.TOTALS
-        yield from _not_empty(
-            csv_chunks(map(totals_row, totals_in(store, request)) if totals else map(answer_row, answers))
-        )
+        text = csv_chunks(map(totals_row, totals_in(store, request)) if totals else map(answer_row, answers))
+        first = next(text, None)
+        if first is None:
+            raise StatisticsExportError("There are no answers with statistics yet.", "Ask something first.")
+        yield first
+        yield from text
     else:
         yield from json_chunks(now, totals_in(store, request), answers)
 
@@ -219,11 +222,3 @@ def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> No
             handle.write(codecs.BOM_UTF8)
         for piece in text:
             handle.write(piece.encode())
-
-
-def _not_empty(text: Iterator[str]) -> Iterator[str]:
-    first = next(text, None)
-    if first is None:
-        raise StatisticsExportError("There are no answers with statistics yet.", "Ask something first.")
-    yield first
-    yield from text

@@ -115,11 +115,6 @@ def server_arguments(config: str, drafter: ServerDrafter | None, kinds: Sequence
     return ["--spec-type", ",".join(types), *arguments]
 
 
-def learns_from_answers(config: str) -> bool:
-    """True if the server reuses text of earlier answers; it is then restarted for each round."""
-    return "ngram-mod" in config
-
-
 def _kinds_of(config: str) -> set[str]:
     return {part.split(":")[0] for part in config.split("+") if part.startswith("ngram-")}
 
@@ -231,7 +226,8 @@ class LlamaServerPeer:
         Raises:
             PeerError: a server does not start again.
         """
-        again = [name for name in self._commands if learns_from_answers(name)]
+        # With ngram-mod the server reuses text of earlier answers, so it is restarted for each round.
+        again = [name for name in self._commands if "ngram-mod" in name]
         for name in again:
             self._servers.pop(name).end()
         self._start(again)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from app.core.domain.tree import MessageTree
 from app.core.storage.chats import conversations, messages
 from app.core.storage.chats.writer import StorePart, stored
 
@@ -85,7 +84,13 @@ class Deletions(StorePart):
         shown = tree.shown.get(parent_id) in (message_id, None)
         children = tuple(tree.children().get(message_id, ())) if alone else ()
         if children:
-            _move_up(db, conversation_id, tree, message_id)
+            # Move the children of a message to another version of it, or to its parent, and keep the shown path.
+            at = tree.versions_of(message_id)
+            heir = at[0] if at else tree.parents[message_id]
+            _set_parent(db, tree.children()[message_id], heir)
+            was_shown = tree.shown.get(tree.parents[message_id]) in (message_id, None)
+            if was_shown and (heir not in tree.children() or not at):
+                messages.show_below(db, conversation_id, heir, tree.shown.get(message_id))
         return DeletedBranch(hidden_chat_id, conversation_id, message_id, parent_id, moved, shown, children)
 
     @stored
@@ -115,16 +120,6 @@ def delete_expired(db: sqlite3.Connection, now: datetime) -> tuple[int, ...]:
 
 def _mark(db: sqlite3.Connection, conversation_id: int, now: datetime) -> None:
     db.execute("UPDATE conversations SET deleted_at = ? WHERE id = ?", (conversations.to_us(now), conversation_id))
-
-
-def _move_up(db: sqlite3.Connection, conversation_id: int, tree: MessageTree, message_id: int) -> None:
-    """Move the children of a message to another version of it, or to its parent, and keep the shown path."""
-    at = tree.versions_of(message_id)
-    heir = at[0] if at else tree.parents[message_id]
-    _set_parent(db, tree.children()[message_id], heir)
-    was_shown = tree.shown.get(tree.parents[message_id]) in (message_id, None)
-    if was_shown and (heir not in tree.children() or not at):
-        messages.show_below(db, conversation_id, heir, tree.shown.get(message_id))
 
 
 def _set_parent(db: sqlite3.Connection, message_ids: Sequence[int], parent_id: int | None) -> None:

@@ -171,7 +171,10 @@ class ChatStore(ChatsFile):
         if not text.strip() and (names := attachments.names(db, conversation_id)):
             conversations.title_if_unnamed(db, conversation, title_from(names[0]))
         if instead_of is not None and not path and text.strip():
-            _rename_after(db, conversation, instead_of, text)
+            # Make a new title from the edited first question, if the old title came from the old question.
+            was = messages.list_texts(db, (instead_of,))
+            if was and conversations.title_of(db, conversation) == title_from(was[0].text):
+                conversations.set_title(db, conversation, title_from(text))
         question = self._insert(db, conversation, MessageView(0, "user", text), path[-1] if path else None)
         if instead_of is None:
             attachments.take_unsent(db, conversation_id, question.id)
@@ -339,10 +342,3 @@ def _line(tree: MessageTree, message_id: int) -> tuple[int, ...]:
 
 
 _EMPTY_ANSWER = MessageView(0, "assistant", "", MessageState.STREAMING)
-
-
-def _rename_after(db: sqlite3.Connection, conversation_id: int, first: int, text: str) -> None:
-    """Make a new title from the edited first question, if the old title came from the old question."""
-    was = messages.list_texts(db, (first,))
-    if was and conversations.title_of(db, conversation_id) == title_from(was[0].text):
-        conversations.set_title(db, conversation_id, title_from(text))
