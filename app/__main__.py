@@ -1,7 +1,5 @@
 """`python -m app` and the command `paceline`: opens the window, or runs a command or a helper process."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

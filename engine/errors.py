@@ -1,7 +1,5 @@
 """Errors of the engine that a user can see. Each is converted to a `Problem`."""
 
-from __future__ import annotations
-
 from engine.records import Problem
 from engine.sentences import Sentence, i18n
 

@@ -1,7 +1,5 @@
 """Forecasts the speed of a target and a draft before they are loaded."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

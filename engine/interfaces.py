@@ -1,7 +1,5 @@
 """Protocols of a model, a tokenizer and a grammar for the decoding loop. Tests implement scripted ones."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar

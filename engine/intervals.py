@@ -5,8 +5,6 @@ percentile is reported as a bucket's middle, so it is off by at most `MAX_BUCKET
 arXiv 1908.10693).
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections.abc import Mapping

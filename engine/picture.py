@@ -1,7 +1,5 @@
 """A decoded picture of bounded size. A child process decodes untrusted files."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 MAX_SIDE = 2048  # pixels; the app scales larger pictures down

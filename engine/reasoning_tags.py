@@ -3,8 +3,6 @@
 The tags come from the models' chat templates; all code about reasoning uses these tables.
 """
 
-from __future__ import annotations
-
 import re
 
 # Opening and closing tags: text, control tokens, or both.

@@ -3,8 +3,6 @@
 One thread of the engine takes requests from it.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Callable, Iterator

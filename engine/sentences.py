@@ -3,8 +3,6 @@
 A `Sentence` is an ordinary string everywhere else: for the command line, logs and files.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from string import Formatter

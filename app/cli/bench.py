@@ -3,8 +3,6 @@
 Only the requested reports are stored.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import signal

@@ -3,8 +3,6 @@
 Nothing is stored. Piped lines are messages, too.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import importlib

@@ -1,7 +1,5 @@
 """`paceline chats export|import`: exports conversations to a file and imports them, without a window."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Finally it computes the target's logits in passes of several shapes and compares
 the vocabulary is loaded. Heads are tried in a child process.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The small model's first prompt contains much of the answer, the second none of i
 third of a millisecond, so drafting gains little for it.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 

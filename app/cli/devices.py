@@ -1,7 +1,5 @@
 """`paceline devices`: lists the devices that llama.cpp can use besides the CPU, with their names for `--device`."""
 
-from __future__ import annotations
-
 import argparse
 
 from app.cli.output import print_json, size_words, table

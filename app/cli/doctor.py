@@ -1,7 +1,5 @@
 """`paceline doctor`: what works here, what is missing and how to get it, as text or as JSON."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import textwrap

@@ -1,7 +1,5 @@
 """`paceline run --engine URL`: one prompt for a remote server. Only the prompt is sent, nothing is stored."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

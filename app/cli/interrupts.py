@@ -1,7 +1,5 @@
 """Lets Ctrl+C stop a command after the current pass."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import threading

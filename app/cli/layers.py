@@ -3,8 +3,6 @@
 The window's settings for all chats are ignored: a script behaves the same for every user with the same model file.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

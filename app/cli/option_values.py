@@ -1,7 +1,5 @@
 """Types of command line options: numbers, names, comma-separated lists."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from functools import partial

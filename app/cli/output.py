@@ -1,7 +1,5 @@
 """Output of the commands: errors, notices and metrics, and the streams that they go to."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

@@ -1,7 +1,5 @@
 """`paceline projects`: manage projects of files, search them and ask questions about them, without a window."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 Only the requested reports and the measured pass costs are stored.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Sequence
 from contextlib import closing

@@ -3,8 +3,6 @@
 Nothing is stored.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -1,7 +1,5 @@
 """`paceline serve`: serves models over HTTP with OpenAI's API until Ctrl+C; one model is loaded at a time."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import logging

@@ -1,7 +1,5 @@
 """`paceline stats`: the totals of all answers, as a table, JSON or CSV, without a window."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Sequence

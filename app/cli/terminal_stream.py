@@ -3,8 +3,6 @@
 Colours are used on a terminal that shows them, unless the user disabled them (NO_COLOR, https://no-color.org).
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -3,8 +3,6 @@
 A test fails if a new sentence names a part of the window.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from engine.records import Problem

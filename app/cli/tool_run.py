@@ -3,8 +3,6 @@
 Answers go to stdout; calls and shortened results to stderr.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import queue

@@ -3,8 +3,6 @@
 No timer runs while the engine is idle.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

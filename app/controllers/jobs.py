@@ -3,8 +3,6 @@
 A newer job replaces an older one of the same name: the older one is asked to stop and its result is dropped.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -3,8 +3,6 @@
 Values of a chat without a message are held here until the chat is stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The parts that all controllers share: window, engine, store, settings, state."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

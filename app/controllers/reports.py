@@ -1,7 +1,5 @@
 """Signals that carry reports from other threads to the GUI thread."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QObject, Signal
 
 

@@ -3,8 +3,6 @@
 Signals are emitted after all parts are consistent, so the order in which controllers are created does not matter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 

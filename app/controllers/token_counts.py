@@ -1,7 +1,5 @@
 """Counts tokens with the loaded vocabulary, for everything in the window that shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from PySide6.QtCore import QObject, Signal

@@ -1,7 +1,5 @@
 """Checks for a display before Qt does: Qt ends the process without one."""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

@@ -3,8 +3,6 @@
 Must not fail on a broken system, so llama.cpp is loaded in a child process and Qt is not loaded.
 """
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -1,7 +1,5 @@
 """Makes load requests from the settings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from app.core.domain.devices import device_names, parse_placement

@@ -3,8 +3,6 @@
 The message of an unexpected exception may quote a chat, so only its type and frames are logged; tokens are removed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import faulthandler
 import logging

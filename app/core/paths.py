@@ -1,7 +1,5 @@
 """The folders, files and assets of the app."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

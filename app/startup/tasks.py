@@ -3,8 +3,6 @@
 Nothing here stops the start: a failure is a problem to show, and the app continues with what it has.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ llama.cpp trusts the bytes of a state, so a file is used only if this installati
 whole file, and its key is stored in the same folder and never leaves the machine. Other files are removed unread.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import hmac

@@ -5,8 +5,6 @@ whether restoring is faster. Up to `MAX_EXTERNAL_STATES` caches of other program
 in memory only.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ Text is held back for two reasons: an incomplete UTF-8 character, and a possible
 of a token are used unchanged, so the leading space of SentencePiece vocabularies is kept, also for the first token.
 """
 
-from __future__ import annotations
-
 import codecs
 import functools
 from collections.abc import Iterable, Sequence

@@ -3,8 +3,6 @@
 Plain decoding is the loop with an empty draft. Between two passes the cache holds every token except the last.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

@@ -4,8 +4,6 @@ Of 180 first answers of SmolLM2 135M, Gemma 3 270M and Qwen2.5-Coder 0.5B it det
 within 700 or 900 tokens, and none of the 124 that ended: their longest repetition had 199 tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reports of the target's passes, and protocols of their observers and planners."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol

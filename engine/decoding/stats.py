@@ -4,8 +4,6 @@ A pass is one forward call of the target while answering (not prefill). Recovere
 count as tokens; tokens that a stop string or the maximum length cut off do not.
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

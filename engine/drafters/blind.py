@@ -3,8 +3,6 @@
 Token counts are the target's, so drafter and pacer need no special case.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Drafts with a draft model, which runs a few tokens ahead in its own context."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from time import perf_counter
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Drafts under a grammar: proposes forced tokens at no cost, and drops tokens that the grammar forbids."""
 
-from __future__ import annotations
-
 from engine.drafters.base import Draft, Drafter
 from engine.grammar.constraint import GrammarConstraint
 from engine.records import Source

@@ -4,8 +4,6 @@ The rules are llama.cpp's (common/speculative.cpp, `common_speculative_are_compa
 BOS and EOS handling, sizes within 128 of each other, equal token texts from id 5 on.
 """
 
-from __future__ import annotations
-
 from engine.errors import DraftRefusedError
 from engine.llama.vocab import Vocab
 from engine.sentences import i18n

@@ -5,8 +5,6 @@ head sizes in sliding-window layers, one shared latent (MLA), layers that share 
 Mamba, RWKV, short convolutions and delta networks.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.gguf.header import GgufHeader, Value

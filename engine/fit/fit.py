@@ -3,8 +3,6 @@
 The numbers come from `engine.fit.estimate`. Memory that a GPU provides is not subtracted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,8 +5,6 @@ separate file. EAGLE-3, DFlash and assistant files have separate architectures. 
 DSpark file.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.gguf.header import BLOCK, GgufHeader, TensorInfo

@@ -4,8 +4,6 @@ llama.cpp trusts these numbers: an absurd value can abort the process, read beyo
 Only values that no real model has are refused; llama.cpp checks the consistency of the others.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Detects by its header whether a GGUF file is a text model, and what it is otherwise."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 

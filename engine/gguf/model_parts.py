@@ -3,8 +3,6 @@
 Parts are named like ``NAME-00001-of-00003.gguf`` (llama.cpp's `llama_split_path`).
 """
 
-from __future__ import annotations
-
 import glob
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reads the bytes of a GGUF header, from a local file or the beginning of a remote one, with bounds checks."""
 
-from __future__ import annotations
-
 import errno
 import stat
 import struct

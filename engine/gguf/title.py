@@ -5,8 +5,6 @@ Mix1 Ep2", "hf", a folder, a commit, or the name of another model. So words abou
 a name whose size differs from the weights' is ignored, and "Instruct" may come from the file's name.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Computes the bytes of weights, by kind, that a pass of one token reads. They determine its cost."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Mapping

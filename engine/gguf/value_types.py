@@ -3,8 +3,6 @@
 Source: ggml's docs/gguf.md and the tables of ggml.h as of October 2026.
 """
 
-from __future__ import annotations
-
 from enum import IntEnum
 from typing import NamedTuple
 

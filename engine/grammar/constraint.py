@@ -5,8 +5,6 @@ A token takes a microsecond in either direction. Computing the allowed tokens ta
 milliseconds at worst.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from weakref import WeakKeyDictionary
 

@@ -4,8 +4,6 @@ GBNF matches character by character, while llguidance first splits a text into t
 terminal of a converted grammar is one character: then both allow the same texts.
 """
 
-from __future__ import annotations
-
 import re
 
 from engine.errors import GrammarError

@@ -5,8 +5,6 @@ Not every valid text is allowed: properties follow the schema's order, unnamed k
 some, and spaces are those of Python's json.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

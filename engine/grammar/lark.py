@@ -3,8 +3,6 @@
 The dialect: https://github.com/guidance-ai/llguidance/blob/main/docs/syntax.md
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any

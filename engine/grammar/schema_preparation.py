@@ -5,8 +5,6 @@ values are not allowed: objects whose properties one schema names have no others
 schema without a type allows only the type that its keywords imply.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Set

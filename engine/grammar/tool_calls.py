@@ -1,7 +1,5 @@
 """Grammars of answers that must or may call a tool, in the model's tool format."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """Checks whether a head file fits a target, by their headers and by the functions of this build of llama.cpp."""
 
-from __future__ import annotations
-
 from engine.errors import DraftRefusedError
 from engine.gguf.head_files import (
     ASSISTANT,

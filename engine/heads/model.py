@@ -9,8 +9,6 @@ the result is the same.
 Pictures are skipped: the head's cache has no positions for them, and the next token is read without a row.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field

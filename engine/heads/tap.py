@@ -1,7 +1,5 @@
 """Records the hidden rows of a target's passes for a head."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 

@@ -3,8 +3,6 @@
 The set-up imports this module before any package is installed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import shlex
 from pathlib import Path

@@ -4,8 +4,6 @@ A child process tries every file first, so this is for failures that the trial d
 continue; if the session has a separate process, its parent reports the end.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

@@ -1,7 +1,5 @@
 """Lists the devices that this build of llama.cpp can use, with their memory."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """A context that embeds texts: one pass over the whole text gives its pooled hidden rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """Stores which features of the GPUs work, as found by a trial (`engine.sandbox.machine_check`)."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 

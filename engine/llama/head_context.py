@@ -1,7 +1,5 @@
 """Contexts of heads that read rows of the target: with tokens (MTP, EAGLE-3), or instead of them (DFlash, DSpark)."""
 
-from __future__ import annotations
-
 import ctypes
 from dataclasses import replace
 from functools import partial

@@ -4,8 +4,6 @@ The rows for MTP and EAGLE-3 come from C++ functions of llama.cpp without a stab
 the compiler. They are looked up by name; `missing_for` names the functions that a method needs and a build lacks.
 """
 
-from __future__ import annotations
-
 import ctypes
 from dataclasses import dataclass
 from functools import cache

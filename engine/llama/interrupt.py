@@ -5,8 +5,6 @@ interpreter hundreds of times per pass, so the function is C's `strlen`, called 
 returns false while the text is empty. Passes on a GPU do not call it.
 """
 
-from __future__ import annotations
-
 import ctypes
 import sys
 from collections.abc import Iterator, Sequence

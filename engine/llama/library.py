@@ -1,7 +1,5 @@
 """Loads llama.cpp once, records its log lines, and describes this build."""
 
-from __future__ import annotations
-
 import collections
 import ctypes
 import hashlib

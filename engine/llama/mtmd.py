@@ -4,8 +4,6 @@ A picture is converted to parts: text tokens that the model requires around it, 
 encoder each. The library is loaded only for pictures.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Compares rows of logits of the same tokens bit for bit between passes of several shapes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Converts a `Placement` to llama.cpp's parameters: devices, split mode, and tensor overrides."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

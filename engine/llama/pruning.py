@@ -1,7 +1,5 @@
 """Writes a model without some of its layers, using llama.cpp's quantizer; other tensors are copied unchanged."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 The sampler chain contains only top-k; the engine does all other sampling.
 """
 
-from __future__ import annotations
-
 import logging
 from typing import Any
 

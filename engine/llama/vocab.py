@@ -1,7 +1,5 @@
 """Wraps a model's vocabulary in llama.cpp: converts text to ids and back, and describes tokens."""
 
-from __future__ import annotations
-
 import ctypes
 import re
 from collections.abc import Collection, Iterable, Iterator

@@ -4,8 +4,6 @@ Popular models for laptops are mixtures of experts: most of their bytes are expe
 a model does not fit, the experts of its first layers stay in main memory, and all other weights go to the GPU.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ threads, with and without other answers in the pass, and at every position of it
 and without drafting.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from engine.errors import ModelFileError

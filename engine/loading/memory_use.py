@@ -1,7 +1,5 @@
 """Computes the memory of a loaded model from llama.cpp's report of its buffers."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence

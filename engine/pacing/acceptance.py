@@ -4,8 +4,6 @@ Tokens fall into classes by the draft's confidence or the length of the match. E
 measured on real models, and counts its acceptances with slow decay.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 

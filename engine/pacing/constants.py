@@ -3,8 +3,6 @@
 "Real pair" is Qwen2.5-Coder 1.5B with its 0.5B draft, Q4_K_M, on two cores; docs/pacing.md has the ablations.
 """
 
-from __future__ import annotations
-
 # ---- sizes of passes ----
 
 MAX_PASS = 33  # tokens of the largest paced pass: 32 proposed tokens and the last token

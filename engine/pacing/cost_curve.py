@@ -4,8 +4,6 @@ On CPUs the curve is a staircase (repacked kernels compute four rows at once, AM
 at first, so no constant draft length suits both.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

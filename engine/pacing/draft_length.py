@@ -1,7 +1,5 @@
 """The draft length for the mode and depth of a request."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.errors import SettingError

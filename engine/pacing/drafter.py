@@ -3,8 +3,6 @@
 It gets tokens from the drafters, and their expected gain from the pacer.
 """
 
-from __future__ import annotations
-
 from math import ceil
 from time import perf_counter
 

@@ -6,8 +6,6 @@ an H100 plain passes of a model of 135 million parameters took 1.1 ms in a row, 
 a speculative pass also slows down later passes, which makes plain decoding look slower than it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import median
 

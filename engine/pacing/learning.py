@@ -1,7 +1,5 @@
 """Statistics by kind of answer: acceptance of proposals, and gain of drafting."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

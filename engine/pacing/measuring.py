@@ -4,8 +4,6 @@ Results are the minimum of a few tries instead of their mean, since a session us
 a busy machine. Results that another program disturbed are used, but not stored for the next start.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

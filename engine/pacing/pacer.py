@@ -8,8 +8,6 @@ https://doi.org/10.1287/mnsc.13.7.492). Plain decoding is always one of the choi
 never depends on the token, so the distribution of the output does not change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum

@@ -1,7 +1,5 @@
 """A trace of passes with decision, expected gain and result: one line of JSON per pass."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

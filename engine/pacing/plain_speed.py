@@ -1,7 +1,5 @@
 """Estimates the current duration of a plain pass and its error, as the baseline of speed-ups."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Collection

@@ -1,7 +1,5 @@
 """Current prices of a pass, a drafted token and a rollback in milliseconds, corrected by every pass."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from engine.decoding.pass_report import PassReport, PlainRunReport

@@ -1,7 +1,5 @@
 """The cost of rejected tokens in a memory that cannot drop them: a checkpoint, and decoding accepted tokens again."""
 
-from __future__ import annotations
-
 from engine.pacing.cost_curve import CostCurve
 
 _RATE = 0.1

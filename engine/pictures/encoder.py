@@ -3,8 +3,6 @@
 Embeddings are cached by the digest of a picture's pixels, within a memory limit.
 """
 
-from __future__ import annotations
-
 import threading
 from bisect import bisect_right
 from collections import OrderedDict

@@ -3,8 +3,6 @@
 The first message is a `Setup`. The process ends after a `Close`, or at once when the other process is gone.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import logging
 import os

@@ -4,8 +4,6 @@
 tokens.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

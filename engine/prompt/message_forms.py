@@ -6,8 +6,6 @@ parts. So each kind of conversation is rendered once with a unique word in each 
 prompt, the messages are rewritten, as little as possible, until all words are in the prompt.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -7,8 +7,6 @@ Messages are dropped oldest first, and several at once: if every answer dropped 
 previous cache. The system prompt and the last question always stay.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

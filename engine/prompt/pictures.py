@@ -4,8 +4,6 @@ Templates write pictures in many ways, or not at all, but libmtmd knows the toke
 each picture is a number between two private-use characters that occur nowhere else.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 

@@ -5,8 +5,6 @@ MiniMax, Seed-OSS and others) are tried. Each is set to the values that the temp
 it changes the prompt.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace

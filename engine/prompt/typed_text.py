@@ -5,8 +5,6 @@ into every control text in the words. The rendered string is split at that chara
 piece contains a control text from the user.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable

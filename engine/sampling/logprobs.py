@@ -1,7 +1,5 @@
 """Log probabilities from raw logits, before the sampling chain."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

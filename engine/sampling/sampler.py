@@ -8,8 +8,6 @@ is allowed. If the chain leaves no allowed token, forbidden tokens are removed b
 give the most likely allowed token.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from math import exp, fsum, inf, log

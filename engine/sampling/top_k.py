@@ -4,8 +4,6 @@ After a pass neither the row nor NumPy's code is in the processor's caches. So r
 cost, and each NumPy function costs extra at its first call.
 """
 
-from __future__ import annotations
-
 from math import inf, isfinite
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ It converts PDF, Word, PowerPoint, Excel, EPUB, web pages and e-mail to sections
 on demand. The helper does not use the network, and logs no text of a file.
 """
 
-from __future__ import annotations
-
 import logging
 import posixpath
 import zipfile

@@ -4,8 +4,6 @@ It first writes a JSON line that describes the model or an error. Then it answer
 ids, with a line.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -5,8 +5,6 @@ pipe, since other users can read arguments and environment variables. That pipe 
 any reason. A program that leaves its process group escapes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

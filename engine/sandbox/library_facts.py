@@ -3,8 +3,6 @@
 Besides, CUDA allocates device memory in each process that lists devices.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Imports only psutil, so that the limits hold before anything else is imported.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -6,8 +6,6 @@ compute wrong results, often only in flash attention or when it selects the top 
 these two. The tests run a small model in a helper process (`engine.sandbox.trials`), and their verdicts are stored.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import sys

@@ -1,7 +1,5 @@
 """Decodes untrusted pictures in a helper process with bounded time and memory (`engine.sandbox.picture_child`)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -4,8 +4,6 @@ It reads the file from standard input, and writes a JSON line and the pixels, th
 Pillow, and only pixels leave the helper.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import sys

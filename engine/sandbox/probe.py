@@ -3,8 +3,6 @@
 Good verdicts are stored. `engine.sandbox.trials` has the trials.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import signal

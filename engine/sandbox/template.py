@@ -4,8 +4,6 @@ The process starts with the first template (in about a tenth of a second), keeps
 `engine.sandbox.template_child` restricts templates.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import threading

@@ -5,8 +5,6 @@ memory, and a single built-in call (``'a' * 10**10``, joining a nested list) can
 interrupt it. So templates run in this process, which the parent can kill.
 """
 
-from __future__ import annotations
-
 import html  # noqa: F401  (as below: Jinja imports them at first use, when files can no longer be opened)
 import json
 import pprint  # noqa: F401

@@ -1,7 +1,5 @@
 """Makes one answer: prompt, prefill, decoding loop, and the events for the engine's caller."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence

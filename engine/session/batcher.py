@@ -8,8 +8,6 @@ The method is that of Orca (Yu et al. 2022, https://www.usenix.org/conference/os
 prefill of Sarathi (Agrawal et al. 2024, arXiv 2403.02310).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter

@@ -5,8 +5,6 @@ single GPU is often faster than the several GPUs that share the target. Each dev
 when a draft is first used; the result is stored.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from dataclasses import replace

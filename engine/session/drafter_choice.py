@@ -1,7 +1,5 @@
 """Chooses the drafter of a mode; its text index is kept between answers."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from weakref import ref

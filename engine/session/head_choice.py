@@ -1,7 +1,5 @@
 """Chooses the heads of a session: detects a target's own heads, and opens these or a head file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -4,8 +4,6 @@ It chooses the messages, requests a summary, and replaces the messages. If that 
 `engine.prompt.overflow`. The caller also runs the request for the summary.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace

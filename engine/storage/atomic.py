@@ -3,8 +3,6 @@
 There is no fsync, since the engine can measure or compute the stored data again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

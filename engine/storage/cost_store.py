@@ -1,7 +1,5 @@
 """Stores measured costs of passes for the next start in a small JSON file. A damaged file counts as missing."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path

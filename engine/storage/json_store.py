@@ -1,7 +1,5 @@
 """A small JSON file of entries by key: written atomically, and treated as missing if damaged."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Callable, Iterator, Mapping

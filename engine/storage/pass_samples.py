@@ -3,8 +3,6 @@
 `engine.storage.cost_store` stores times for the same model only; its keys are hashes.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@ The formats are from models' chat templates; a new format is a line in `SYNTAXES
 call may differ, so parts are identified by their other characters.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

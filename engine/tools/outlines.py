@@ -4,8 +4,6 @@ A prompt defines its tools, but shows the layout of a call at most once. So befo
 give the names, but not the text between them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Parses calls while they are generated: the name once it is certain, then the arguments as pieces of JSON."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

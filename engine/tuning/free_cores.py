@@ -1,7 +1,5 @@
 """Detects whether cores that another program took are free again, by the system's idle time."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -4,8 +4,6 @@ OpenMP's threads wait for each other at every operation. If another program take
 take several times as long, and fewer threads are faster.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 

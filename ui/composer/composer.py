@@ -1,7 +1,5 @@
 """The composer: the text box and its buttons, with the options of the next answer."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from math import ceil

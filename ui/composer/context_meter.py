@@ -3,8 +3,6 @@
 Parts differ in pattern as well as in shade, and are also described in words.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

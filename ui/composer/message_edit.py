@@ -1,7 +1,5 @@
 """The message box: it grows with its lines, accepts pasted files and signals long pasted texts."""
 
-from __future__ import annotations
-
 import re
 from math import ceil
 

@@ -1,7 +1,5 @@
 """The button and menu of the speculation mode and the draft length for the next answer."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal

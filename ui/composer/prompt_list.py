@@ -3,8 +3,6 @@
 While the list is open, it handles keys of the text box. Tab moves between ``{placeholders}``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The chat list, painted by a delegate: rename in place, fold, drag, delete by key or menu."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from math import ceil
 

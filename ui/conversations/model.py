@@ -1,7 +1,5 @@
 """The chat list as a model: pinned, folders, days, archive. Fetched in slices, reordered by dragging."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta

@@ -1,7 +1,5 @@
 """Search results: titles of conversations, each followed by its messages with marked matches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

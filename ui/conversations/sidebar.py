@@ -1,7 +1,5 @@
 """The left pane: new chat, search, chats, settings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal

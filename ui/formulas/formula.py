@@ -4,8 +4,6 @@ Formulas come from a model and are untrusted: size, nesting and work are bounded
 that the result does not depend on the machine's speed.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import sys

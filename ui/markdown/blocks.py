@@ -4,8 +4,6 @@ A top-level block is recognised once its first line is complete (for a table, it
 the last recognised block. Reference definitions are off, so that a closed block can never change its meaning later.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence

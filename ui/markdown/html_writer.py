@@ -4,8 +4,6 @@ Colours come from the document's style sheet, so the HTML does not depend on the
 address is its source.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from html import escape

@@ -4,8 +4,6 @@ A growing answer is parsed repeatedly. Cached are whole cells and items, and the
 point where following text cannot change its meaning.
 """
 
-from __future__ import annotations
-
 import re
 from collections import OrderedDict
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ quotes, backslashes, Chinese and Japanese punctuation, and before a bracket that
 ``[https://a.org](https://b.org)`` stays a link.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 

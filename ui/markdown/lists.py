@@ -6,8 +6,6 @@ Task lists as in GitHub's Markdown (https://github.github.com/gfm/#task-list-ite
 character, so it can be selected, copied and read aloud.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

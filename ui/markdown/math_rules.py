@@ -6,8 +6,6 @@ spaces, such as Chinese, do not count. If both dollar signs have a space inside,
 display formula at the start of a line ends at its closing sign or at an empty line.
 """
 
-from __future__ import annotations
-
 import re
 
 from markdown_it import MarkdownIt

@@ -4,8 +4,6 @@ CommonMark with tables, strikethrough, bare addresses, task lists and formulas. 
 links stay visible as text.
 """
 
-from __future__ import annotations
-
 import re
 
 from markdown_it import MarkdownIt

@@ -4,8 +4,6 @@ Both forms come from the same tokens. The plain text keeps numbers and bullets, 
 is for browsers, in the colours of the light palette.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape

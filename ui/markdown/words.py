@@ -4,8 +4,6 @@ If neither the new words nor the text before them contain a Markdown character, 
 chunks of an answer are like this.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

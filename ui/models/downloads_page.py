@@ -1,7 +1,5 @@
 """The downloads: progress, speed and time left of each file, and its actions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget

@@ -1,7 +1,5 @@
 """The library: local models and their actions, and models found in other apps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt

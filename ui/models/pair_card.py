@@ -1,7 +1,5 @@
 """Judges a target and a draft before a download: whether they match, whether they fit, and possible actions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QRectF, QSize, Qt

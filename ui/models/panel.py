@@ -1,7 +1,5 @@
 """The Models panel: its pages, the page list, and banners below."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Shared parts of the model pages: requests, columns, status marks, offers, empty pages, and other ways to models."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal

@@ -1,7 +1,5 @@
 """The page of remote servers: add a server by address and key, show its models, chat with one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import Qt

@@ -1,7 +1,5 @@
 """A repository: maker, access, files with verdicts, and its README."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt

@@ -1,7 +1,5 @@
 """Hub search: query, sort order, filter and results at the left, the chosen repository at the right."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer

@@ -1,7 +1,5 @@
 """Makes a draft from a model: explanation, progress, measurements, result."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal

@@ -1,7 +1,5 @@
 """The first run: offers the best pairs for this machine, a small real model, the built-in pair, or a local file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt

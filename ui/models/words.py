@@ -1,7 +1,5 @@
 """Words of the Models panel: verdicts, kinds of files, speeds and dates."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 from typing import NamedTuple
 

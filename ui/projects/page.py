@@ -1,7 +1,5 @@
 """The page of a project: its instructions, and its files with their states."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shows a cited passage, marked in its document; or only the passage, if the document has changed since."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, QUrl

@@ -1,7 +1,5 @@
 """A lane of a race: its statistics, its progress, and its answer with the tokens marked by source."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import Qt, QTimer

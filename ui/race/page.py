@@ -1,7 +1,5 @@
 """The race page: set up a race, watch it, see its result, open earlier ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

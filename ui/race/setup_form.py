@@ -1,7 +1,5 @@
 """The race set-up: question, lanes, length."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import ceil
 

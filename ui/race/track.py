@@ -1,7 +1,5 @@
 """The lanes side by side with the verdict above them, during a race and after it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import ceil
 

@@ -1,7 +1,5 @@
 """Texts of a race: lane names and conditions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """The page of the local server: switch it on, copy its address, see its models and requests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus

@@ -3,8 +3,6 @@
 Changes apply at once, from the next message on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 

@@ -3,8 +3,6 @@
 Further pages can follow; the Save button of the dialog calls their `save`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Signal

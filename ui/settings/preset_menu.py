@@ -1,7 +1,5 @@
 """The preset menu: apply a preset, save the current values, rename or delete own presets."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 

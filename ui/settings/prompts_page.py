@@ -1,7 +1,5 @@
 """The settings page of reusable prompts: add, edit, delete."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import Signal

@@ -1,7 +1,5 @@
 """The rows of the settings dialog, one class per kind of field; and the base of handwritten pages."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Signals to control the tool servers and functions to query them; created before any dialog."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal

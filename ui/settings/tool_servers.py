@@ -1,7 +1,5 @@
 """The tool servers in the settings: switch, state, tools, log, and adding servers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QTimer, Signal

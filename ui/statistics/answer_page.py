@@ -1,7 +1,5 @@
 """The page of the current or last answer: live statistics, memory of the models, and reasons."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Collection, Sequence
 

@@ -1,7 +1,5 @@
 """The base of statistics pages: a scrolling column with one tab stop, arrow keys, and groups of statistics."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import cast
 

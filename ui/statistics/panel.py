@@ -1,7 +1,5 @@
 """The statistics pane: this answer, this chat, all time; export and reset."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 

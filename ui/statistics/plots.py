@@ -1,7 +1,5 @@
 """Small painted plots. Pens are 1.0 px: wide antialiased strokes cost fifteen times as much."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

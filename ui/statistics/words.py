@@ -1,7 +1,5 @@
 """Names and explanations of the statistics, and their values as texts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """One answer's statistics as text: its footer, and its speed compared with plain decoding."""
 
-from __future__ import annotations
-
 import re
 
 from app.core.domain.speed.verdict import MissingReason, SpeedVerdict, answer_verdict

@@ -1,7 +1,5 @@
 """The current day, in one place."""
 
-from __future__ import annotations
-
 from datetime import date, datetime
 
 

@@ -1,7 +1,5 @@
 """Numbers as localized text: with units, at most three significant digits, "-" for unknown."""
 
-from __future__ import annotations
-
 import math
 
 from PySide6.QtCore import QLocale

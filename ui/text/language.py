@@ -3,8 +3,6 @@
 `lupdate` finds the calls by function name, so the texts are literals, and fields are filled after translation.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from pathlib import Path
 

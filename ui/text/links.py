@@ -1,7 +1,5 @@
 """Which links may be opened. Pure; `ui.widgets.dialogs` asks the user."""
 
-from __future__ import annotations
-
 from urllib.parse import urlsplit
 
 SAFE_SCHEMES = frozenset({"http", "https", "mailto"})

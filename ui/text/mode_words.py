@@ -1,7 +1,5 @@
 """The name, effect, needs and cost of each speculation mode."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from engine.records import Mode

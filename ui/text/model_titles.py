@@ -1,7 +1,5 @@
 """Titles of models by file name, as read from the files' headers; and the note on the built-in models."""
 
-from __future__ import annotations
-
 from ui.text.language import mark
 
 _TITLES: dict[str, str] = {}  # by the name that stored statistics and answers contain; only known models

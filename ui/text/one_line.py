@@ -1,7 +1,5 @@
 """Text on one line: elided to a width in its own reading direction."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QFontMetricsF
 

@@ -4,8 +4,6 @@ A sentence with fields is translated as a template, then filled with localized n
 a whole.
 """
 
-from __future__ import annotations
-
 from string import Formatter
 from typing import Any
 

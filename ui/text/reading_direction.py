@@ -1,7 +1,5 @@
 """Detects the reading direction of a text. Pure, no Qt."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

@@ -1,7 +1,5 @@
 """A setting's texts in the user's language; the table of settings is English."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from app.core.domain.settings.fields import SettingField

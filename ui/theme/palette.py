@@ -1,7 +1,5 @@
 """Light and dark palettes, each also in high contrast: neutral greys and one accent."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from engine.records import Source

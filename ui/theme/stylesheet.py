@@ -1,7 +1,5 @@
 """The stylesheet, generated from palette and type scale, for every state of every control. No Qt."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from math import ceil
 from string import Template

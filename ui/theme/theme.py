@@ -4,8 +4,6 @@ Text is set in Inter, code in JetBrains Mono, with the system's fonts as fallbac
 `assets/fonts`; the files lack contextual alternates, which would draw ``->`` as an arrow.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import re

@@ -3,8 +3,6 @@
 A column that another one replaces is deleted, and gets no new style before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QRect, Qt

@@ -3,8 +3,6 @@
 Built from messages, not from widgets. Colours are those of the light palette.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape

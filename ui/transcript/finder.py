@@ -3,8 +3,6 @@
 Searches the text as shown, without Markdown marks, a few messages per event loop iteration.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

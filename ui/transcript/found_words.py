@@ -1,7 +1,5 @@
 """Reveals and marks the words of a search hit in a message."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

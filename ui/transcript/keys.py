@@ -1,7 +1,5 @@
 """Keys for versions, regenerate, continue, edit and passes. They act on the focused message, else the last one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt

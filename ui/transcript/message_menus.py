@@ -1,7 +1,5 @@
 """The menus of messages: below their button, and over their text for a selection or a link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 

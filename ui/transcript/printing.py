@@ -3,8 +3,6 @@
 Lays out the HTML of copied text in screen pixels and scales it as vectors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

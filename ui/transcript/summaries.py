@@ -1,7 +1,5 @@
 """The lines that show a summary of messages below the last message that it covers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QObject, Qt, Signal

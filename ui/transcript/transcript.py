@@ -3,8 +3,6 @@
 Long conversations are built from the end in slices, so that the event loop is not blocked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal

@@ -1,7 +1,5 @@
 """Banners above the composer: a problem and its solution, a notice, or an offer to undo a deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal

@@ -1,7 +1,5 @@
 """Creates widgets and layouts in one expression; sets properties for the stylesheet; handles PySide's wrappers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """A list of rows of two or three lines with an icon, under headings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import ceil

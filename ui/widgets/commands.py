@@ -1,7 +1,5 @@
 """The window's commands with descriptions and keys, for shortcuts, overview, tool tips and the menu bar of macOS."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Confirmation dialogs, also for links, and file dialogs, which do not open files themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A plain text box that returns every character as typed or pasted."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit

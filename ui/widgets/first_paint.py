@@ -1,7 +1,5 @@
 """Defers work until a window's first paint."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, QTimer

@@ -1,7 +1,5 @@
 """A focus ring around widgets without one of their own."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget

@@ -3,8 +3,6 @@
 A narrow window hides its text. The button is wide enough for each of its usual texts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, QTimer

@@ -3,8 +3,6 @@
 The widgets paint themselves, so that a number that changes ten times a second causes no layout.
 """
 
-from __future__ import annotations
-
 from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QToolTip

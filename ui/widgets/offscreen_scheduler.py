@@ -3,8 +3,6 @@
 A scroll step is visibly late if the same iteration also creates a card.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator

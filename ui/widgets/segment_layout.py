@@ -4,8 +4,6 @@ Qt's layouts query each item several times after a change, but in a long answer 
 queries each height once, skips items above the growing end, and moves only changed items.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Tab order in reading order, for widgets that are created at any time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Files dragged over the window: shows the effect of dropping, and asks for a GGUF file's role. Opens no file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import PurePath
 

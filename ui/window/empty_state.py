@@ -1,7 +1,5 @@
 """The empty page: offers models if none is loaded, and example prompts for a new chat."""
 
-from __future__ import annotations
-
 import re
 from math import ceil
 

@@ -1,7 +1,5 @@
 """The header: title, models with their menu, pane switches."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial

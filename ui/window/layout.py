@@ -1,7 +1,5 @@
 """The state and widths of the side panes, and the shown marks; saved as bytes."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

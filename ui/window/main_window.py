@@ -1,7 +1,5 @@
 """The main window. Controllers call its methods and connect to its signals."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Screen reader support: roles that Qt lacks, and announcements during an answer."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

@@ -1,7 +1,5 @@
 """`paceline models search, show, list, remove, import, pull`."""
 
-from __future__ import annotations
-
 import argparse
 import shlex
 import sys

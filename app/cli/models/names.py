@@ -1,7 +1,5 @@
 """Lets commands accept names of library models in place of files."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """`paceline models pairs`: lists drafts for a target, or the recommended pairs, as text or JSON."""
 
-from __future__ import annotations
-
 import argparse
 from contextlib import closing
 

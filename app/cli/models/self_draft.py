@@ -1,7 +1,5 @@
 """`paceline models self-draft`: makes a draft from the model itself, and keeps it only if it measures faster."""
 
-from __future__ import annotations
-
 import argparse
 from contextlib import closing
 

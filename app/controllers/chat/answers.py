@@ -1,7 +1,5 @@
 """Runs answers, at most one per chat: from the submitted text to the stored answer."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Mapping

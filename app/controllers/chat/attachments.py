@@ -3,8 +3,6 @@
 Files are read by `app.core.attachments`.
 """
 
-from __future__ import annotations
-
 import itertools
 import logging
 from collections.abc import Callable, Sequence

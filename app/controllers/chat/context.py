@@ -1,7 +1,5 @@
 """Shows the use of the context in the window; handles its overflow, summaries and cached states."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Controls the chat list and the open chat: create, select, rename, and the effective settings."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 

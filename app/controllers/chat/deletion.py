@@ -3,8 +3,6 @@
 After that, messages are gone. Chats can be restored for 30 days from "Recently deleted".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Passes actions of the sidebar to the store: search, folders, pins, archive, order, copies."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future

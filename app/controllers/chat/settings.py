@@ -1,7 +1,5 @@
 """Connects the dialogs for settings, presets and prompts with their storage."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping
 
 from app.controllers.chat.conversations import ConversationController

@@ -1,7 +1,5 @@
 """Shows in the composer how many tokens the next message takes, with the conversation before it."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 

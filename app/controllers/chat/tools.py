@@ -1,7 +1,5 @@
 """Runs turns with tools: stores calls, asks for permission, runs them, and sends results to the model."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import time

@@ -1,7 +1,5 @@
 """Exports and imports chats: asks for the file, works on its own thread, reports the result."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Saves unsent text so that it survives a crash: the composer's text and edits of sent messages."""
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 from collections.abc import Sequence

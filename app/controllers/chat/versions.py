@@ -1,7 +1,5 @@
 """Versions of messages: switches between them, regenerates by seed, and branches off chats."""
 
-from __future__ import annotations
-
 from app.controllers.chat.answers import ONE_AT_A_TIME, AnswerController
 from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts, PartsController

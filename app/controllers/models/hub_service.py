@@ -3,8 +3,6 @@
 Calls block; they run on the threads of `app.controllers.models.jobs`.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import logging
 import threading

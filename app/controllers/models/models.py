@@ -1,7 +1,5 @@
 """Loads, replaces and removes models, and shows the engine's state."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 Calls block. The verdicts come from `app.core.hub.pairs.assessment`.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Sequence

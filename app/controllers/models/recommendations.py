@@ -3,8 +3,6 @@
 Calls block. The catalog itself is `app.core.hub.pairs.catalog`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Makes view records of the Models panel from records of hub, downloads, library and memory estimate."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace

@@ -3,8 +3,6 @@
 Home folders are written as ``~``, tokens are masked.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Checks at the start and after every write, on the storage thread, so that a slow disk does not block the window.
 """
 
-from __future__ import annotations
-
 import logging
 import shutil
 from pathlib import Path

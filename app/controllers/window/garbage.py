@@ -4,8 +4,6 @@ A full collection takes 20 to 80 ms, which is visible while text streams. It may
 the GUI thread only.
 """
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 

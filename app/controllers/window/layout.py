@@ -1,7 +1,5 @@
 """Saves the window layout shortly after a change, so that it survives a crash."""
 
-from __future__ import annotations
-
 from app.controllers.parts import DebounceTimer, Parts, PartsController
 from app.core.storage.window_state import read_layout, write_layout
 

@@ -4,8 +4,6 @@ It uses the window's engine and models; if the settings allow it, programs can l
 come first.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Collection
 

@@ -1,7 +1,5 @@
 """Reads a file into an attachment, or raises an error with one sentence for the user. Blocks."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

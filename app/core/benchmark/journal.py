@@ -4,8 +4,6 @@ The first line holds the facts that all answers share: models, settings, machine
 (for example of a peer) or hold one answer each.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Reports as tables: of a benchmark and of a race, in Markdown and for the terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from app.core.benchmark.ratios import (

@@ -1,7 +1,5 @@
 """The lanes of a race: reads them from a command line, and opens a session for each; the weights are loaded once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Reads the prompts of a workload from JSONL files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

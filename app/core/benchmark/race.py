@@ -4,8 +4,6 @@ Each lane has its own session: lanes share no text and no cache, and only one co
 sum of its own slices, without prompt processing.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import time

@@ -8,8 +8,6 @@ The best of many candidates looks too good on the prompts that it was picked on.
 prompts and compared on the other half, in both directions.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """The data of a measurement: machine, models, settings, a row for each variant, and every answer."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace

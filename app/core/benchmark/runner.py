@@ -3,8 +3,6 @@
 One of them is our own engine.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

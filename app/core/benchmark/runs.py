@@ -1,7 +1,5 @@
 """The records of a benchmark: variants, questions, answers, contestants."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol

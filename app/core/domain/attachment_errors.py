@@ -1,7 +1,5 @@
 """The reasons why a file cannot be attached: one class each, with advice."""
 
-from __future__ import annotations
-
 from app.core.domain.errors import AppError
 
 

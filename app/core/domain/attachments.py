@@ -1,7 +1,5 @@
 """The attachments of messages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

@@ -1,7 +1,5 @@
 """The use of the context for the window, and the summaries that replace messages."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 NEARLY_FULL = 0.85

@@ -1,7 +1,5 @@
 """The rows of the conversation list (conversations, folders, search results), and functions for titles."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Device options in llama.cpp's notation: names, proportions and tensor overrides."""
 
-from __future__ import annotations
-
 import re
 
 from engine.records import DEFAULT_PLACEMENT, NO_DEVICE, Placement, SplitMode

@@ -1,7 +1,5 @@
 """The engine's state for the window."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from enum import StrEnum
 

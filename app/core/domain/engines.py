@@ -4,8 +4,6 @@ A remote server is a program with OpenAI's API, usually on another computer. The
 file path: ``engine:http://192.168.1.5:8000#Qwen/Qwen3-8B``.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import re
 from dataclasses import dataclass

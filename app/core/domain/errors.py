@@ -3,8 +3,6 @@
 Each error has a `Problem`; the caller decides where to show it.
 """
 
-from __future__ import annotations
-
 from engine.errors import PacelineError
 
 

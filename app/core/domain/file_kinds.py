@@ -1,7 +1,5 @@
 """Derives a file's kind, and the language for its code fence, from its name."""
 
-from __future__ import annotations
-
 import re
 from pathlib import PurePath
 

@@ -1,7 +1,5 @@
 """Formats attachments for the prompt: name, and text in a code fence that the text cannot close."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """A value that is made once, at its first use. Thread-safe."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar

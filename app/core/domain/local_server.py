@@ -1,7 +1,5 @@
 """The local server for the window: address, state, requests, and examples for programs."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

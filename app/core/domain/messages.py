@@ -1,7 +1,5 @@
 """The messages of a conversation, as they are stored and shown."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The names of a model: for display, and for statistics."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 Sizes are in bytes; None means unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime

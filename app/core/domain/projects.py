@@ -1,7 +1,5 @@
 """Projects (a folder of chats with its own instructions and files), and passages of their files."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """Makes engine requests from settings and stored messages."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Records of how an answer was sampled: the seed, and the settings that must be equal to reproduce the answer."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 Rates are quotients of sums, so longer answers weigh more.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace

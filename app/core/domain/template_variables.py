@@ -1,7 +1,5 @@
 """Parses variables of a chat template that the user types: `reasoning_effort=high, with_date=true`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

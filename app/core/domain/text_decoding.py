@@ -1,7 +1,5 @@
 """Detects the encoding of bytes and decodes them."""
 
-from __future__ import annotations
-
 import codecs
 from dataclasses import dataclass
 

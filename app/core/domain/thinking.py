@@ -4,8 +4,6 @@ Only reasoning at the very start counts, since an answer may mention such tags l
 the prompt, the answer has only the closing tag, and all text before it is reasoning.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from bisect import bisect_right

@@ -3,8 +3,6 @@
 Used for Chinese, Japanese, Thai, Lao, Khmer, Burmese, Tibetan; also Korean, whose particles are attached to words.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Rules for addresses of the hub: which may get a token, and where redirects may lead; also checks of headers."""
 
-from __future__ import annotations
-
 import os
 import re
 import urllib.parse

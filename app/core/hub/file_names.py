@@ -3,8 +3,6 @@
 The conventions are llama.cpp's: gguf-split's names of shards, and its quantizer's names of quantizations.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path, PurePosixPath

@@ -5,8 +5,6 @@ announce a length, and its answer must be a file. A redirect may lead to another
 lead from the internet to this machine or its local network.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import hashlib

@@ -4,8 +4,6 @@ Texts of the hub are limited in length and have no control characters, and no pa
 texts mean that the hub did not report the value.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum

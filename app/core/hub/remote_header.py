@@ -3,8 +3,6 @@
 Nothing is written; the engine parses the header.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ Secrets are for example the hub's access token or the key of a remote server. `a
 addresses may get one.
 """
 
-from __future__ import annotations
-
 import importlib
 import logging
 import os

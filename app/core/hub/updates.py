@@ -3,8 +3,6 @@
 The request contains the version of Paceline and nothing else. Nothing is downloaded or installed.
 """
 
-from __future__ import annotations
-
 import json
 from contextlib import closing
 from dataclasses import dataclass

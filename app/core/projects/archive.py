@@ -1,7 +1,5 @@
 """Exports and imports a project as one zip file with its settings, files and chats. The file is untrusted."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

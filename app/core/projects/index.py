@@ -5,8 +5,6 @@ consists of pairs of letters. With vectors, the two rankings are combined by rec
 2009, https://doi.org/10.1145/1571941.1572114).
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import math

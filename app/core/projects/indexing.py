@@ -4,8 +4,6 @@ Each file is stored when it has been read, so indexing can be stopped or killed 
 are parsed in a helper process; text is decoded here.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable, Iterator, Sequence

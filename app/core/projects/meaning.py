@@ -1,7 +1,5 @@
 """Computes vectors of passages and questions with an embedding model in a child process (`engine.process.embedder`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

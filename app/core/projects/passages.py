@@ -1,7 +1,5 @@
 """Splits the text of a file into passages, the chunks that are found, cited and shown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """The projects, stored in a TOML file: name, folder of chats, sources and settings."""
 
-from __future__ import annotations
-
 import os
 import threading
 import uuid

@@ -1,7 +1,5 @@
 """Finds passages of a project's files for one question, for commands. The window keeps its index open instead."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 
 from app.core.domain.attachments import Attachment

@@ -5,8 +5,6 @@ Servers report proposed and accepted tokens in their own formats: llama-server i
 ``--per-request-spec-decode-metrics summary`` in ``metrics.speculative_decoding`` beside the usage.
 """
 
-from __future__ import annotations
-
 import base64
 import io
 import time

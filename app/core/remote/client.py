@@ -3,8 +3,6 @@
 Every call blocks. The server is untrusted: each answer, line and message is limited in size.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

@@ -11,8 +11,6 @@ takes ``reasoning_effort``, "none" for no reasoning, and levels for gpt-oss only
 nothing reliable, so their models have no reasoning modes here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The failures of remote servers: what happened, why, and what to do."""
 
-from __future__ import annotations
-
 from app.core.domain.errors import AppError
 
 

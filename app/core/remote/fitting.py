@@ -5,8 +5,6 @@ the server decides whether the rest fits. The rules for omitting messages, and t
 (`engine.prompt.overflow`, `engine.session.summarising`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from math import ceil

@@ -1,7 +1,5 @@
 """Stores the list of remote servers in a file: addresses and facts, never keys."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import asdict, replace
 from pathlib import Path

@@ -3,8 +3,6 @@
 Its events are the same as the local engine's, so that receivers need not distinguish them.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A page in a browser can send requests to this machine: under a host name that re
 which the Host header shows, or cross-origin, which the Origin header shows.
 """
 
-from __future__ import annotations
-
 import hmac
 import ipaddress
 import re

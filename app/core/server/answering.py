@@ -1,7 +1,5 @@
 """Sends the engine's events to a client as one answer or as a stream, until the client disconnects."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

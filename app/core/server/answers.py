@@ -1,7 +1,5 @@
 """Answers in OpenAI's API, whole or in chunks, with llama.cpp's ``timings`` and the counters of speculation."""
 
-from __future__ import annotations
-
 import json
 import time
 import uuid

@@ -3,8 +3,6 @@
 Errors name the fields of that API: https://docs.anthropic.com/en/api/messages
 """
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The API key of the server: given by the user, or generated at the first start and stored in a private file."""
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Mapping

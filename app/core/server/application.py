@@ -1,7 +1,5 @@
 """The HTTP endpoints: health, models, chat and text completions, responses, embeddings, metrics."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Reads constraints of an answer from a request: a JSON schema, a grammar, or a required tool call."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Opens the server's socket and runs uvicorn on it. Only this module listens on the network."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import errno

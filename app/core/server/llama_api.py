@@ -3,8 +3,6 @@
 The API: https://github.com/ggml-org/llama.cpp/blob/master/tools/server/README.md
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import replace

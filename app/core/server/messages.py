@@ -3,8 +3,6 @@
 The content of a message is read in one place for all APIs: their parts differ in a few names only.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The API: https://github.com/ollama/ollama/blob/main/docs/api.md. Durations are in nanoseconds.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -3,8 +3,6 @@
 Every field is applied, known to have no effect, refused with status 400, or reported; none is ignored silently.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast

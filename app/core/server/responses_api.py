@@ -3,8 +3,6 @@
 Errors name the fields of that API.
 """
 
-from __future__ import annotations
-
 import json
 import time
 import uuid

@@ -4,8 +4,6 @@ A write also survives a power loss: the bytes are on the disk before they get th
 the disk before the call returns.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import stat

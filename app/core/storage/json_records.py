@@ -1,7 +1,5 @@
 """Reads dataclasses of plain values from untrusted JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import is_dataclass
 from functools import cache

@@ -3,8 +3,6 @@
 A model is identified by its path; a moved model by its name, if the name is unique and the old file missing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Presets: named sets of sampling values and a system prompt; built in, or the user's in a TOML file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Saved prompts in a TOML file; without the file, the app's built-in prompts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from unicodedata import combining, normalize

@@ -1,7 +1,5 @@
 """Stored races: a JSON file per race. Unreadable races are logged and left out."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 Reading never fails: an invalid value becomes its default, with a notice. Keys of other versions are kept.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Exports statistics: of one answer, one chat, everything, or the lifetime totals."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

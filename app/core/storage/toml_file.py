@@ -1,7 +1,5 @@
 """A small TOML file of the user: limited in size, written atomically, renamed if damaged."""
 
-from __future__ import annotations
-
 import errno
 import logging
 import os

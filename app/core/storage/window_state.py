@@ -3,8 +3,6 @@
 Small files, written at each change. Losing one is harmless, so writes are not synced, and failures are only logged.
 """
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

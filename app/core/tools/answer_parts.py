@@ -1,7 +1,5 @@
 """Splits a streaming chat answer into reasoning, text and tool calls, and separates its visible text."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

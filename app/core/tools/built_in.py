@@ -3,8 +3,6 @@
 Clock and calculator are on by default; tools that read attached files or past chats are off.
 """
 
-from __future__ import annotations
-
 import ast
 import logging
 import math

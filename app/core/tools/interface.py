@@ -1,7 +1,5 @@
 """The interface of tool providers: definitions, calls, results, errors. `Providers` combines several."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

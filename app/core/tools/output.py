@@ -3,8 +3,6 @@
 Text that is not certainly a call is returned as text; no text is lost.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import uuid

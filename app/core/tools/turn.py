@@ -4,8 +4,6 @@ Window and command line share it: they perform the step `ToolLoop.next_step` and
 of engine, providers, threads and Qt.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace

@@ -4,8 +4,6 @@ Oliaro et al. 2024, arXiv 2411.04975: frequencies decide the proposed tokens and
 the paper's suffix trees: one for the conversation, and optionally one for past text.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

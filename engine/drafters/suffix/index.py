@@ -3,8 +3,6 @@
 An online suffix automaton (Blumer et al. 1985, doi:10.1016/0304-3975(85)90157-4) with counts.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Checks whether a draft can be used with a target: directly with the same vocabulary, else by translation."""
 
-from __future__ import annotations
-
 from engine.drafters.pairing import check_pair
 from engine.drafters.translation.roles import PromptSide, template_difference
 from engine.drafters.translation.tables import Translation, translation

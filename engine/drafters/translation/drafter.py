@@ -1,7 +1,5 @@
 """Drafts with a model of another vocabulary, by greedy text or by sampling common tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from time import perf_counter
 

@@ -3,8 +3,6 @@
 Both templates render the same small conversations, which gives the text of both before, between and after messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ New text is spelled, that is tokenized for the draft, from the last beginning of
 the draft reads the same tokens as if the whole text were tokenized.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import takewhile

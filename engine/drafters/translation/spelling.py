@@ -1,7 +1,5 @@
 """Converts arbitrary bytes to text tokens of one vocabulary, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from engine.errors import PromptError

@@ -1,7 +1,5 @@
 """Tables of the tokens that two vocabularies have in common, and their share of everyday text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Attachments as chips in rows: icon, name, kind, size and tokens; opened by Enter, removed by Delete or its cross."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal

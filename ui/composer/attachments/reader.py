@@ -1,7 +1,5 @@
 """The dialog that shows an attachment: its text or its picture."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import QSize, Qt

@@ -1,7 +1,5 @@
 """An answer on the page: folded reasoning, text, statistics and actions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 

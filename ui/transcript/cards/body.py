@@ -1,7 +1,5 @@
 """Shows an answer's Markdown as widgets; only widgets whose text changed are updated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The base of message cards: author, actions on hover and focus, versions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """A code block: language, Wrap, Copy, horizontal scrolling; coloured line by line."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 It takes text only; for other pasted content a sentence says why not.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal

@@ -4,8 +4,6 @@ Qt moves pixels only if no update is pending. So widgets are filled and laid out
 requested afterwards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Protocol, cast

@@ -1,7 +1,5 @@
 """Creates and styles widgets of an answer ahead, in event loop iterations without painting."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer

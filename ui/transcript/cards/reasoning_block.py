@@ -1,7 +1,5 @@
 """An answer's reasoning: folded to a line with its duration, built when opened."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

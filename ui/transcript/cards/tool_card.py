@@ -3,8 +3,6 @@
 Tool output is shown as plain text only: no Markdown, HTML or links.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A user message: plain text on a soft tint, editable in place."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The legend of the marks above the conversation; each entry is a switch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from math import ceil
 

@@ -4,8 +4,6 @@ Marks in prose are painted over the text instead of being formats of its layout.
 pieces that are shaped separately, which takes three times as long and can move letters.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """The tool tip of a marked token: the proposed, accepted and rejected tokens of its pass, with probabilities."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 

@@ -4,8 +4,6 @@ Rendering drops Markdown marks; a `SourceMap` has the raw position of each shown
 only non-space characters are compared.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ Every server gets the same prompt ids and the same sampling chain. The speed is 
 the first over the time since the first), which excludes prompt processing as ours does.
 """
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -1,7 +1,5 @@
 """Reads peers from the command line and opens them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from contextlib import ExitStack

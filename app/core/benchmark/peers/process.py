@@ -1,7 +1,5 @@
 """Runs a peer's process in a clean environment and ends it in all cases."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -3,8 +3,6 @@
 If the default is None, the app chooses until the user sets a value.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import MappingProxyType
 

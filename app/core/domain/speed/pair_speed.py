@@ -3,8 +3,6 @@
 Names come from `app.core.domain.model_name`; ``draft`` is "" without a draft model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

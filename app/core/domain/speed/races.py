@@ -3,8 +3,6 @@
 Lanes are numbered from 0 in the order of the setup. Times are in seconds unless a name says otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

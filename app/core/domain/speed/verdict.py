@@ -3,8 +3,6 @@
 The engine estimates the cost of plain decoding during an answer, with a standard error (`engine.pacing.plain_speed`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

@@ -1,7 +1,5 @@
 """Tool calls as they are stored and shown."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum

@@ -4,8 +4,6 @@ The digest is made of the tool's description when the user allowed it: if the de
 again. It is a full SHA-256, since a server could find another description for a short digest in seconds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

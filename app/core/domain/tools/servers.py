@@ -1,7 +1,5 @@
 """MCP servers and their tools in the settings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import quote, unquote

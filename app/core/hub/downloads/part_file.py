@@ -3,8 +3,6 @@
 Bytes are written unbuffered, so that a later attempt can resume at the length of the partial file.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import json

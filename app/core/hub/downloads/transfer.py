@@ -3,8 +3,6 @@
 The client handles HTTP, `app/core/hub/downloads/part_file.py` the partial file.
 """
 
-from __future__ import annotations
-
 import hashlib
 import random
 import threading

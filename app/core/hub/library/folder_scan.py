@@ -3,8 +3,6 @@
 Links to folders are followed. Each folder is visited once, so circles of links end. Nothing is written.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Iterator

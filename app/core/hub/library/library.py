@@ -3,8 +3,6 @@
 Only files inside the library folder are ever deleted.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

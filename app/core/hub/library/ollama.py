@@ -6,8 +6,6 @@ A manifest is JSON at ``manifests/HOST/NAMESPACE/MODEL/TAG``; its layer of the t
 checked before they become a path.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

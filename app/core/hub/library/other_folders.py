@@ -3,8 +3,6 @@
 Knows the documented folders of the Hugging Face cache, LM Studio, Jan and llama.cpp.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections import deque

@@ -3,8 +3,6 @@
 llama.cpp compares the vocabularies, on stub files in a temporary folder. The engine estimates the memory.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import tempfile

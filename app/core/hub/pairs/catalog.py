@@ -3,8 +3,6 @@
 `app/core/hub/pairs/assessment.py` judges match and fit; `packaging/catalog.py` checks the headers of all pairs.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import tomllib
 from collections.abc import Container

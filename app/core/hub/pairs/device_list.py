@@ -4,8 +4,6 @@ A driver may end the process that uses it, and CUDA takes device memory for each
 engine, which reports them with a loaded model, or from a helper process.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

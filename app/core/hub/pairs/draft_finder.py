@@ -3,8 +3,6 @@
 Every rejected candidate has a reason, and an empty result an explanation. Calls block (network, disk).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 If there are no measurements, the memory's speed is measured once, which takes a third of a second.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 from dataclasses import dataclass, field, replace

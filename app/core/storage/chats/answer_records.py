@@ -1,7 +1,5 @@
 """Stored answers without their text: models, time and counters."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 This module only tracks which answers are due; the file's thread writes them.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The table `attachments`: attachments of messages and of unsent messages."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence

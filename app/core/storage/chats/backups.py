@@ -3,8 +3,6 @@
 An unverified copy has the ending ``.part``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from collections.abc import Callable

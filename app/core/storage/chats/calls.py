@@ -1,7 +1,5 @@
 """Stores tool calls and results: each call is a message below its answer, stored before the call runs."""
 
-from __future__ import annotations
-
 import dataclasses
 import sqlite3
 from collections.abc import Callable, Sequence

@@ -3,8 +3,6 @@
 `ChatStore` uses it for conversations.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import logging

@@ -3,8 +3,6 @@
 The marker contains the file's size and time. If they do not match, the next start checks the whole file.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 from pathlib import Path

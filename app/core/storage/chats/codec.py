@@ -9,8 +9,6 @@ probability of the token in percent, then p and q of each observed proposed toke
 passes chose the most likely token, so there are no probabilities. ``[0,"","drawn"]`` ends such a part.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 import json

@@ -1,7 +1,5 @@
 """The SQL statements on conversations."""
 
-from __future__ import annotations
-
 import logging
 import sqlite3
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """SQLite connections that never lose committed changes: pragmas are verified, errors become messages for the user."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

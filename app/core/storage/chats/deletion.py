@@ -4,8 +4,6 @@ Marked chats are hidden from lists, search and exports. Messages are deleted for
 start; chats at the first start after the period `RETENTION`.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ FTS5 with external content removes a row by its indexed text, so rows are remove
 two indexes: one of words, and one of letters for texts in scripts without spaces (`app.core.domain.unspaced`).
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Manages the list of conversations: folders, pins, archive, manual order, copies, unsent texts, search."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """The SQL statements on messages: their tree, answers, and unsent edits."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import sqlite3

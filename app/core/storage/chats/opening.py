@@ -1,7 +1,5 @@
 """Opens the chats file in any state, or sets it aside (renames it) and starts with a new one. Deletes nothing."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

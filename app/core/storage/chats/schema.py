@@ -3,8 +3,6 @@
 The app checks types itself, since STRICT tables need SQLite 3.37, and some systems have an older version.
 """
 
-from __future__ import annotations
-
 # Messages are a tree: ``parent_id`` is the parent of a message, ``shown_child`` its shown child, ``shown_root`` the
 # shown first message. ``parent_id`` has no ON DELETE CASCADE, whose recursion would be as deep as a chat is long.
 # ``position`` is the order of arrival, ``place`` the manual order; ``origin`` identifies an imported chat; ``cut`` is

@@ -3,8 +3,6 @@
 The input is treated as plain words, never as a query language.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator

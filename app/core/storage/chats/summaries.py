@@ -1,7 +1,5 @@
 """Summaries that replace the messages of a chat up to and including one of them."""
 
-from __future__ import annotations
-
 import sqlite3
 
 

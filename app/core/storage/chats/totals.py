@@ -1,7 +1,5 @@
 """Lifetime counters for each target, draft and mode. They outlive their chats."""
 
-from __future__ import annotations
-
 import json
 import logging
 import sqlite3

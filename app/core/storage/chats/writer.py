@@ -1,7 +1,5 @@
 """The thread that owns the only connection: it runs jobs in order, and housekeeping when due."""
 
-from __future__ import annotations
-
 import functools
 import queue
 import sqlite3

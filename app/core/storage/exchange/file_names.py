@@ -1,7 +1,5 @@
 """Makes file names of titles that are valid on every system."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 

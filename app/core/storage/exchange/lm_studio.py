@@ -5,8 +5,6 @@ name and the system prompt. Tools are ignored. Pictures are in the folder ``user
 a missing one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace

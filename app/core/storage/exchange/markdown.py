@@ -1,7 +1,5 @@
 """Writes the shown path of a conversation as readable Markdown. The JSON export is the one that keeps everything."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from app.core.domain.attachments import Attachment, AttachmentKind

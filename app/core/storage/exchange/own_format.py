@@ -5,8 +5,6 @@
 Each conversation is one line, so that files of any size can be written and read line by line.
 """
 
-from __future__ import annotations
-
 import base64
 import dataclasses
 import json

@@ -3,8 +3,6 @@
 A missing, damaged or excessive picture is None; the text keeps the word `records.PICTURE`.
 """
 
-from __future__ import annotations
-
 import logging
 import lzma
 import re

@@ -1,7 +1,5 @@
 """Reads conversations from an untrusted file. The format is recognized by content; all sizes are limited."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import re

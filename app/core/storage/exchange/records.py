@@ -1,7 +1,5 @@
 """Limits and cleaning of texts for reading files of chats."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from app.core.domain.conversations import MAX_TITLE_CHARS, one_line

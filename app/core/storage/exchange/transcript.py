@@ -4,8 +4,6 @@ Ordinary text can look like such lines. So only one style counts in a file (a le
 that names both sides. Code is ignored.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Exports chats to a file and imports them; callable on any thread."""
 
-from __future__ import annotations
-
 import itertools
 import sqlite3
 import zipfile

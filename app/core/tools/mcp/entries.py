@@ -8,8 +8,6 @@ is the maximum time of a call without a progress message. Texts may contain ``${
 ``${NAME:-default}`` for environment variables, and begin with ``~`` for the home folder.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Limits for MCP servers: time, text, messages, tools."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import deque

@@ -5,8 +5,6 @@ the size of an event. This module adds limits for whole answers, for the reading
 requests.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

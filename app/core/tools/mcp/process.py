@@ -5,8 +5,6 @@ passes only the needed environment. It also ends the program if this app is kill
 (`engine.sandbox.guard_child`), on Windows by the package's job object.
 """
 
-from __future__ import annotations
-
 import asyncio
 import codecs
 import json

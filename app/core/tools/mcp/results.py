@@ -1,7 +1,5 @@
 """Reads messages, tools and results of a server; usable parts are read even if others are unusable."""
 
-from __future__ import annotations
-
 import base64
 import codecs
 import json

@@ -3,8 +3,6 @@
 Failures affect only the server's own calls. Each failure is one sentence for the user.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 from collections.abc import Callable, Mapping

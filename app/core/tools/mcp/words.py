@@ -3,8 +3,6 @@
 The texts are untrusted: they could control a terminal or mislead a reader. HTML stays, since it is shown as text.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata
