@@ -1,7 +1,5 @@
 """Compares answers that must be identical if the loaded model computes bit-exactly."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

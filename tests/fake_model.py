@@ -1,7 +1,5 @@
 """Deterministic fakes without weights: models for tests of the decoding loop, a worker for tests of the window."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import queue

@@ -4,8 +4,6 @@ Tests that fail only with this plugin depend on the machine's speed. `test_kill_
 of two processes.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Collects cyclic garbage when there may be enough of it."""
 
-from __future__ import annotations
-
 import gc
 
 ENOUGH = 20_000  # objects created since the last collection: about ten windows, or 60 MB

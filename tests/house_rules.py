@@ -3,8 +3,6 @@
 The code is parsed, neither imported nor run.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

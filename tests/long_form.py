@@ -3,8 +3,6 @@
 Tests of exactness, safety and the user's data are complete even in the short form.
 """
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Opens menus by the keyboard: arrow keys to an entry, Right into a submenu, Enter."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget

@@ -1,7 +1,5 @@
 """Handwritten results of races."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneResult, LaneVerdict, RaceResult, RaceSetup

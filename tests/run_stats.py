@@ -1,7 +1,5 @@
 """Consistent counters of whole answers, for tests and screenshots."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace

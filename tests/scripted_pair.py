@@ -3,8 +3,6 @@
 They prove that answers have the distribution of plain decoding.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

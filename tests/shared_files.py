@@ -1,7 +1,5 @@
 """Finds real models, vocabularies and templates for tests; tests are skipped without them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

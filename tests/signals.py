@@ -1,7 +1,5 @@
 """Waits for signals that other threads emit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

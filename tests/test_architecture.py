@@ -1,7 +1,5 @@
 """Checks the tree with the house rules, and that each rule finds a violation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

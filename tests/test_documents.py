@@ -1,7 +1,5 @@
 """Checks the documents against the tree: links, commands, files and functions exist, every library is named."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

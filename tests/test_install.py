@@ -4,8 +4,6 @@ Needs no network: the wheel is built with the installed build backend, and the n
 libraries.
 """
 
-from __future__ import annotations
-
 import os
 import site
 import subprocess

@@ -4,8 +4,6 @@ Holes: Jinja's sandbox up to 3.1.5 (CVE-2025-27516), huggingface_hub's file name
 text up to 6.8.5 and 6.9.0-6.10.0 (CVE-2025-3512, CVE-2025-12385).
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.metadata
 import re

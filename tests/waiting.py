@@ -1,7 +1,5 @@
 """Timeouts of tests, long enough for a busy machine. Conditions that hold at once do not wait longer."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

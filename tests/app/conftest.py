@@ -1,7 +1,5 @@
 """The whole app with a scripted engine."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A scripted engine, a window that records its notices, and the whole app with both."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -5,8 +5,6 @@ piece of text from the engine with its time and request number. An argument is a
 chat is asked at the same time.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

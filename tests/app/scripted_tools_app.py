@@ -4,8 +4,6 @@ The tool first writes each call to the file that is its argument and syncs it to
 question is sent as soon as a turn has ended.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Answers of sessions to raw prompts, greedy and of a fixed length unless a test says otherwise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from engine.records import ChatRequest, Event, Finished, Mode, SamplingParams, TextChunk

@@ -1,7 +1,5 @@
 """Fixtures that tests of several engine packages share."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext

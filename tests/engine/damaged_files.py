@@ -1,7 +1,5 @@
 """Damaged and hostile model files: random damage, and well-formed files with absurd values."""
 
-from __future__ import annotations
-
 import math
 import random
 import struct

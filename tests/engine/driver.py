@@ -1,7 +1,5 @@
 """Sends requests to an engine with one method per user action, cancels them by kind, and waits for events."""
 
-from __future__ import annotations
-
 import itertools
 import queue
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Writes a small BERT as a GGUF file, and computes its hidden rows with NumPy."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from math import sqrt, tanh
 

@@ -3,8 +3,6 @@
 llama.cpp opens these files with `no_alloc`: it plans every buffer as for the real model, and allocates none.
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import re

@@ -1,7 +1,5 @@
 """Writes small random models with partly or wholly recurrent memory, of the shapes of LFM2 and Qwen3.5."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A tiny mixture-of-experts model that llama.cpp can run: random weights, a byte vocabulary."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import gguf

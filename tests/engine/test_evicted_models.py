@@ -1,7 +1,5 @@
 """The owner's model is reloaded before the owner needs it, whatever jobs loaded meanwhile."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from typing import cast

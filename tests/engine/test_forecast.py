@@ -1,7 +1,5 @@
 """Tests the similarity of two models."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target

@@ -1,7 +1,5 @@
 """Tests the forecast gain of drafting from pass costs: bounds on any machine, and measured values."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

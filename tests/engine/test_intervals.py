@@ -1,7 +1,5 @@
 """Percentiles from added counts are within the stated error, whatever the times and the order of adding."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

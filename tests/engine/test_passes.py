@@ -1,7 +1,5 @@
 """Tests the predicted time of a pass: own measurements first, then those of others, then memory bandwidth."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.forecast import ANSWER_OVERHEAD, PlacedModel, forecast_pass, forecast_step

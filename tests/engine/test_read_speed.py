@@ -1,7 +1,5 @@
 """Memory is read with the given number of threads, at least twice, and not for long."""
 
-from __future__ import annotations
-
 import threading
 from time import perf_counter
 

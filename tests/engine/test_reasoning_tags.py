@@ -1,7 +1,5 @@
 """Tests which control tokens stay in the text because they separate reasoning from the answer."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.reasoning_tags import REASONING_TAGS, closes_reasoning, opens_reasoning, reasoning_markers

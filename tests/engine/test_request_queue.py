@@ -1,7 +1,5 @@
 """Tests the order of requests, the effect of a cancel, and which requests end others."""
 
-from __future__ import annotations
-
 import queue
 
 import pytest

@@ -1,7 +1,5 @@
 """A sentence is an ordinary string that keeps its template and fields."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

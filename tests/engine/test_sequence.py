@@ -1,7 +1,5 @@
 """Tests the cache with its ids: kept, rolled back and decoded again, for every kind of memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

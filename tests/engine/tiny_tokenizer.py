@@ -1,7 +1,5 @@
 """A scripted tokenizer for tests: a list of pieces, some of them control tokens. No weights, no library."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

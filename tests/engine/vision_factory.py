@@ -3,8 +3,6 @@
 The weights are random: this suffices to check that a picture's embeddings are at the right positions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Vocabularies of each of llama.cpp's tokenizers for the tiny model, complete or with missing parts."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama

@@ -6,8 +6,6 @@ environment to a server, which forks; the client ends like the fork, even by the
 command is used in the long form of the tests, on systems without fork, and in tests without this fixture.
 """
 
-from __future__ import annotations
-
 import importlib
 import os
 import select

@@ -1,7 +1,5 @@
 """Tests the AppImage: a runtime followed by the packed folder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

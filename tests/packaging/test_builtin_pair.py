@@ -1,7 +1,5 @@
 """Tests the shipped pair of GGUFs: sizes, types, vocabulary, chat template, licence."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Checks the catalog with a hub: files, sizes, and headers that show whether an entry drafts as listed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import replace

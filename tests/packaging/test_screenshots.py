@@ -1,7 +1,5 @@
 """The README's screenshots: each in both themes, every listed file exists, no file is unused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests the version of a build: from tags, a source package, or the code; ordered by PEP 440."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

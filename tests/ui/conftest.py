@@ -1,7 +1,5 @@
 """A window without a display, and records to fill it."""
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")

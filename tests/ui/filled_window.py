@@ -1,7 +1,5 @@
 """Opens every page and dialog of the window with content, for tests of accessibility and layout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

@@ -3,8 +3,6 @@
 A token has four characters, and its source varies as in a real answer.
 """
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QWidget
 
 from app.core.domain.messages import MessageView

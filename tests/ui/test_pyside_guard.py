@@ -1,7 +1,5 @@
 """The installed PySide6 keeps its references to None; otherwise the process crashes after thousands of calls."""
 
-from __future__ import annotations
-
 import sys
 
 from PySide6.QtWidgets import QLabel

@@ -10,8 +10,6 @@ in its template, infill tokens) are reported as skipped.
 
 # ruff: noqa: T201  (a command, which prints)
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

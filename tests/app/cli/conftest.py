@@ -1,7 +1,5 @@
 """Fixtures for commands that read models in child processes; these start quickly."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,7 +1,5 @@
 """Tests `paceline bench`: it measures the built-in pair, writes reports, and reports errors in one sentence."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

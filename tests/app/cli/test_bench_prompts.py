@@ -1,7 +1,5 @@
 """Tests the prompts of `paceline bench`: files, folders of files, or the bundled ones."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

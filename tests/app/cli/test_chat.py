@@ -1,7 +1,5 @@
 """Tests `paceline chat`: the messages that are sent, commands, and Ctrl+C in a terminal."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """Tests `paceline chats`: export and import, and errors in one sentence."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`paceline check` forecasts a pair's gain as soon as there are measurements to base it on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests the demo in the terminal: a real answer, then a race of modes with intervals, for each model."""
 
-from __future__ import annotations
-
 import re
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Tests `paceline devices`: the list for people and for scripts."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

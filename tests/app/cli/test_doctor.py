@@ -1,7 +1,5 @@
 """Tests the output of `paceline doctor` for people and for scripts."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

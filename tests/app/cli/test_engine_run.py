@@ -1,7 +1,5 @@
 """Tests `paceline run --engine` with servers on this machine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading

@@ -1,7 +1,5 @@
 """`paceline run` uses a model's settings and a preset; options on the command line take precedence."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

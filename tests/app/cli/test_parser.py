@@ -1,7 +1,5 @@
 """Tests the command line in a shell: invalid options, and readers that close the pipe early."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

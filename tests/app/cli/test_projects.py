@@ -1,7 +1,5 @@
 """Tests `paceline projects`: created, read, asked and removed in the terminal."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

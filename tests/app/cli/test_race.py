@@ -1,7 +1,5 @@
 """Tests the whole of `paceline race`: the built-in pair in lanes, reports, and errors in one sentence."""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

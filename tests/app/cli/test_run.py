@@ -1,7 +1,5 @@
 """Tests `paceline run`, `check` and the options with real models and the real probe."""
 
-from __future__ import annotations
-
 import io
 import json
 import signal

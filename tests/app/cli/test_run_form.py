@@ -1,7 +1,5 @@
 """Tests `paceline run` with structured output and reasoning options: accepted values, and errors in one sentence."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests `paceline run --image`: a picture for a vision model, and errors in one sentence."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

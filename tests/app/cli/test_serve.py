@@ -1,7 +1,5 @@
 """Tests `paceline serve` as started by a shell: its first lines, its key, its end."""
 
-from __future__ import annotations
-
 import base64
 import http.client
 import json

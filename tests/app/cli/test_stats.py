@@ -1,7 +1,5 @@
 """Tests `paceline stats`: the table, JSON, CSV, and errors in one sentence."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

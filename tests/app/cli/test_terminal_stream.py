@@ -1,7 +1,5 @@
 """A terminal shows control characters of a model or a file name, and does not execute them."""
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

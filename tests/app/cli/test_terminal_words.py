@@ -1,7 +1,5 @@
 """Texts for the terminal only suggest actions that are possible in a terminal."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests `paceline run` with tools: a scripted model, real servers and built-in tools, and the terminal's output."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

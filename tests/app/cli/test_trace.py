@@ -1,7 +1,5 @@
 """Tests `paceline run --trace`: a line of JSON per pass; an unwritable file is reported before loading."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The app after its first start, with the devices of this machine, listed once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Events arrive in the engine's order, with few wake-ups and no timer while idle."""
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

@@ -1,7 +1,5 @@
 """Tests two engines behind one interface: each command is answered in order by the engine it is meant for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

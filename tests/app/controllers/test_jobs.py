@@ -1,7 +1,5 @@
 """Tests jobs of the Models panel: results are delivered once to the right receiver; replaced jobs deliver nothing."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """Tests settings of chats and models in the whole app: what is sent and stored, and that nothing leaks."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """Tests whether a window can open, by platform and environment."""
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Tests the diagnosis of complete systems, and of systems with missing or broken parts."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

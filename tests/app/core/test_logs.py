@@ -1,7 +1,5 @@
 """Logs say where an error occurred and never contain chat text; tokens are masked; Qt's messages are logged, too."""
 
-from __future__ import annotations
-
 import logging
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Tests folders: one root on request, else the platform's; one that cannot be created is a problem, no error."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A child process to be killed while it writes settings, imports, titles or edits. It reports what was stored."""
 
-from __future__ import annotations
-
 import itertools
 import sqlite3
 import sys

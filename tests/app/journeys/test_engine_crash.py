@@ -3,8 +3,6 @@
 The long form ends it fifty times, at random moments.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

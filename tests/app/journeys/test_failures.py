@@ -3,8 +3,6 @@
 One clear sentence, no loss, a copy set aside. Kills are tested in `test_kill_app` and `chats/test_kill`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from collections.abc import Callable

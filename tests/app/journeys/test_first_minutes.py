@@ -3,8 +3,6 @@
 The models are in the folder PACELINE_MODELS; missing ones are skipped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A search hit opens at its words: folded reasoning unfolds, the words are marked and visible."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests a full context with the built-in model at the smallest size: why an answer ends, and how it continues."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

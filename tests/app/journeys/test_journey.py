@@ -1,7 +1,5 @@
 """A journey by keys and clicks: first start, chat, modes, edit, branches, search, export, restart: all intact."""
 
-from __future__ import annotations
-
 import functools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Journeys through the whole app with the real window and a scripted engine."""
 
-from __future__ import annotations
-
 import functools
 
 from PySide6.QtCore import Qt

@@ -3,8 +3,6 @@
 The long form kills forty times.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import signal

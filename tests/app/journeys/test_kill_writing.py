@@ -1,7 +1,5 @@
 """SIGKILL while something other than an answer is written: settings, an import, a title, text in the composer."""
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Choosing another language with real clicks and keys: it is saved, and the next window uses it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A window reports a llama.cpp other than the installed one: once per target, not for each draft."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

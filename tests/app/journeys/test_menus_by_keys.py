@@ -1,7 +1,5 @@
 """Tests actions that only menus offer, by keys, with a scripted engine: of chats, messages, models and presets."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

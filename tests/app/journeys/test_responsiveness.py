@@ -4,8 +4,6 @@ The long form streams 2,000 tokens. Durations depend on the machine, so the test
 and waits for the store. Durations are only printed.
 """
 
-from __future__ import annotations
-
 import functools
 import sys
 import time

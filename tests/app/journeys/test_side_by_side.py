@@ -1,7 +1,5 @@
 """A real model answers two chats of the window in parallel, while a third waits."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot

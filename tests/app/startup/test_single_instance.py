@@ -1,7 +1,5 @@
 """Only one window uses a set of folders; a crash does not prevent the next start."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Modules that the first paint does not need are not imported before it. The start is timed elsewhere."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tests the start before the first paint, without a window."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

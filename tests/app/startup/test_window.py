@@ -1,7 +1,5 @@
 """Tests the window as a program: unwritable folders, no display, an uncaught exception."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

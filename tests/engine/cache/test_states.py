@@ -1,7 +1,5 @@
 """Returning to a conversation restores its cache; the answer is the same, and foreign files are not trusted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

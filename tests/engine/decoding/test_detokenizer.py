@@ -1,7 +1,5 @@
 """Tests text that is safe to show: split characters, stop strings, provenance."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Proves whole passes under a grammar exact, like `test_exact_pass`, with tokens that it forces or rejects."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Tests the loop with scripted models: cache and history stay in step, every mode has the target's distribution."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

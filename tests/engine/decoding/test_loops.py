@@ -1,7 +1,5 @@
 """Repeating answers are ended: at the same token in every mode, and no others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A pass reports the probabilities that its decisions used, and none if there are none."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

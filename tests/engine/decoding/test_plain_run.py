@@ -1,7 +1,5 @@
 """Several plain passes at once give the same tokens, numbers and endings as single ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

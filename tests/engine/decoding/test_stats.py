@@ -1,7 +1,5 @@
 """Tests counters and the rates computed from them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

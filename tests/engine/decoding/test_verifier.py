@@ -1,7 +1,5 @@
 """Tests the verifier: greedy cases, and proofs of exactness on a small vocabulary, exhaustive and statistical."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A draft without vision reads a word for each picture, and positions are counted like the target's."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

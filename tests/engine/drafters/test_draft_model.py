@@ -1,7 +1,5 @@
 """The draft model's cache follows the tokens that the target accepts, and proposals have its own distribution."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

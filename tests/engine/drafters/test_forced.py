@@ -1,7 +1,5 @@
 """Tokens that a grammar forces are proposed at no cost; tokens that it rejects are removed from other proposals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tests past conversations: learnt in slices, limited, saved, ignored if damaged or foreign, deleted completely."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os

@@ -1,7 +1,5 @@
 """Tests which draft suits which target, and the reported difference, on real vocabularies."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field

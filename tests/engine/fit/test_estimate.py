@@ -1,7 +1,5 @@
 """Compares the memory estimate with llama.cpp's plans for well-known models, and with real loads."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable

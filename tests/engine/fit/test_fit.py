@@ -1,7 +1,5 @@
 """Compares the memory estimate with the memory that llama.cpp reports."""
 
-from __future__ import annotations
-
 import logging
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests whether a pair fits: the table, the verdict, and changes that make it fit."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

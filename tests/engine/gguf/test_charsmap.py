@@ -1,7 +1,5 @@
 """Tables of a unigram tokenizer are rejected if llama.cpp would crash for any letter."""
 
-from __future__ import annotations
-
 import struct
 
 import numpy as np

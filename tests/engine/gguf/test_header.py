@@ -1,7 +1,5 @@
 """The header parser trusts nothing: limits, types, sizes, offsets, and any damage."""
 
-from __future__ import annotations
-
 import io
 import os
 import struct

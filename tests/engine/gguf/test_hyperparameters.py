@@ -1,7 +1,5 @@
 """Absurd values in a well-formed header are rejected with a sentence; real models pass."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests features that need another file: pictures need a projector."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

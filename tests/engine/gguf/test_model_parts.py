@@ -1,7 +1,5 @@
 """Models in several files: queries on the first file include all of them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import replace

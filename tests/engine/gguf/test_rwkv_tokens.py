@@ -1,7 +1,5 @@
 """RWKV vocabularies with a text that llama.cpp would tokenize forever are rejected in advance."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests readable names from headers that are right, wrong, empty or hostile."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

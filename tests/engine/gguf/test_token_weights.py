@@ -1,7 +1,5 @@
 """Tests how many bytes of a model's weights each token reads."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.gguf.header import GgufHeader, TensorInfo

@@ -1,7 +1,5 @@
 """Random JSON schemas for tests, of the kinds that grammars can enforce."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A constraint follows an answer forwards and backwards: what may come next, whatever was asked before."""
 
-from __future__ import annotations
-
 import gc
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A grammar in GBNF allows the texts that it describes, character by character, or is refused with a reason."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Output of a schema's grammar is valid; parts of a schema that no grammar can enforce are reported or rejected."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

@@ -1,7 +1,5 @@
 """An answer that must call a tool has the format of the model's template."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests answers with constrained tool calls: text is free, and a call that has begun must be completed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

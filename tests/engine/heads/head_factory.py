@@ -1,7 +1,5 @@
 """Writes small models with heads: next-token layers (MTP) within a target or in a separate file, and EAGLE-3 files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sessions with generated models that have heads, and their answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Expected acceptance rates and token distributions of targets whose next token depends on the last one only."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import pairwise

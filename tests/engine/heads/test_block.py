@@ -1,7 +1,5 @@
 """Tests DFlash and DSpark heads and Gemma 4's assistant: acceptance, ends of blocks, failures, llama.cpp's drafts."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

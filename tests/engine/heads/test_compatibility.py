@@ -1,7 +1,5 @@
 """Untrusted heads are judged by their headers: the result is a sentence or acceptance, whatever a file claims."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

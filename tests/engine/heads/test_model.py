@@ -1,7 +1,5 @@
 """Tests a head as a language model: reading with the target's rows, drafting ahead, and missing rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Opens llama.cpp's CPU library as compiled by the set-up."""
 
-from __future__ import annotations
-
 import ctypes
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """The set-up's attention is correct, and each query has the same bits as alone, wherever its cells are."""
 
-from __future__ import annotations
-
 import ctypes
 from ctypes import c_float, c_int, c_int64, c_void_p
 from dataclasses import dataclass, replace

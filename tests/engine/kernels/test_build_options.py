@@ -1,7 +1,5 @@
 """Tests the llama.cpp kernels chosen for a CPU, and the launcher's changes of compiler commands."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

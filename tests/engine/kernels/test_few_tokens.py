@@ -1,7 +1,5 @@
 """The set-up's products of a few tokens are bit-identical to llama.cpp's own product for each single token."""
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 from collections.abc import Callable

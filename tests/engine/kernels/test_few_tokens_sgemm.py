@@ -3,8 +3,6 @@
 For Q4_1 and Q8_0 to its product of a single token; for IQ4_XS, Q5_K and Q6_K to that of its tiles for many tokens.
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """llama.cpp aborts a process on any thread: the message and the exit status."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

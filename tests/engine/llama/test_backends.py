@@ -1,7 +1,5 @@
 """Tests the ggml backends that are loaded from beside the library, as in a bundle."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 from pathlib import Path

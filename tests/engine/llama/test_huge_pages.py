@@ -1,7 +1,5 @@
 """Tests which memory blocks use huge pages, and that requesting them is always safe."""
 
-from __future__ import annotations
-
 import mmap
 import sys
 from pathlib import Path

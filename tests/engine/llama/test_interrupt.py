@@ -1,7 +1,5 @@
 """Passes are aborted in the middle: at once, and without leaving a trace."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests several sequences of one context: separately, and in shared passes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests the binding to llama.cpp on real files: passes, rows, rollback, vocabulary, rejections."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests which llama.cpp libraries a process loads: the package's, or those named by a variable."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

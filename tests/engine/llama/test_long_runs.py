@@ -1,7 +1,5 @@
 """Thousands of equal letters, signs or spaces are cut, never within a control text, and tokenized without a crash."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Rows of passes of every shape are bit-identical where required; differences are detected elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 

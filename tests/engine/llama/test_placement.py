@@ -1,7 +1,5 @@
 """Tests where llama.cpp places moved tensors, by its own report; missing devices are one sentence."""
 
-from __future__ import annotations
-
 import logging
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A model without some of its layers: kept layers are copied unchanged, unreadable files are rejected."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import gguf

@@ -1,7 +1,5 @@
 """Long texts are cut before control tokens: the same tokens as uncut, in linear time."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from time import process_time

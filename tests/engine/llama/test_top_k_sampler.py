@@ -1,7 +1,5 @@
 """Tests picking the likeliest tokens within llama.cpp, here on the CPU: equal tokens, or whole rows as a fallback."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Tests untrusted vocabularies: texts that they cannot encode are replaced, and nothing ends the process."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests how a model is split over devices, and fallbacks if it does not fit: fake devices, real headers."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

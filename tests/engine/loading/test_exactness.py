@@ -1,7 +1,5 @@
 """Tests whether answers are bit-exact, and reasons why not: library, devices, cache and weights."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Loading that fails half-way frees everything it opened, and earlier models still answer."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import replace

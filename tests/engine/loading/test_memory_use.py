@@ -1,7 +1,5 @@
 """Tests memory as reported by llama.cpp."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.core.paths import builtin_target

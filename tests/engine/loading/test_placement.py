@@ -1,7 +1,5 @@
 """Tests cache types, flash attention and draft threads: requested values are used, counted, and exact."""
 
-from __future__ import annotations
-
 import logging
 import re
 from dataclasses import replace

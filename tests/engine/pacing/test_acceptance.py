@@ -1,7 +1,5 @@
 """Tests estimates of acceptance: initial guesses, learning, forgetting."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 
 import numpy as np

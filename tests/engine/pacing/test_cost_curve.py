@@ -1,7 +1,5 @@
 """Tests the cost curve: shape from few points, padding if it pays, corrections by measured passes."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

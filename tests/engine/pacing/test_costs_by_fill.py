@@ -1,7 +1,5 @@
 """Tests curves by fill of the cache: estimated if not measured, then corrected quickly, kept separate."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

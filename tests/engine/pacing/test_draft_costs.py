@@ -1,7 +1,5 @@
 """The draft's threads follow its own passes, and the target's if both need the same cores; scripted times."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

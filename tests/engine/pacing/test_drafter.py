@@ -1,7 +1,5 @@
 """Tests the paced drafter on scripted models: exact whatever the pacer decides, at all depths."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

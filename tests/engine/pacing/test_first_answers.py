@@ -1,7 +1,5 @@
 """Without measurements, depth grows within the first answer if that pays; otherwise it stays at a few tries."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from statistics import mean
 

@@ -1,7 +1,5 @@
 """At a fixed depth and in plain decoding, passes are padded if that is cheaper, and correct the curve."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import count
 

@@ -1,7 +1,5 @@
 """If graphs are replayed, occasional speculation costs more than its passes take."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

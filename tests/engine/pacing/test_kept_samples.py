@@ -1,7 +1,5 @@
 """Times of passes are stored with the bytes that they read, for forecasts of other models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Learnt acceptance survives a restart: the same estimates and decisions, by kind of answer."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

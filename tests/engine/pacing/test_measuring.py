@@ -1,7 +1,5 @@
 """Measures the minimum of a few tries within a budget, stops for waiting requests, and leaves caches unchanged."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

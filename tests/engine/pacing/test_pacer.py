@@ -1,7 +1,5 @@
 """Tests the pacer with simulated drafts: it finds what pays, stops what does not, retries, and gives reasons."""
 
-from __future__ import annotations
-
 import re
 from statistics import mean
 

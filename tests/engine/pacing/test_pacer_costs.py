@@ -1,7 +1,5 @@
 """Tests the pacer's cost of a pass: rows separate from it, drafting separate from reading, and unmeasured parts."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Tests costs of the built-in pair: measured once, stored, checked, corrected; disturbances are handled."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence

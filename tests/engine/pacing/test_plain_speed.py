@@ -1,7 +1,5 @@
 """Tests the estimated cost of plain decoding during an answer, and its certainty."""
 
-from __future__ import annotations
-
 from itertools import count
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The pace includes the costs of recurrent memory: checkpoints, restoring, and decoding accepted tokens again."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

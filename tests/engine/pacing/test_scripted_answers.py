@@ -4,8 +4,6 @@ Passes take a millisecond to a fifth of a second: decisions must be right whethe
 between two chunks of text.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

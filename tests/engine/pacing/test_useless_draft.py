@@ -1,7 +1,5 @@
 """A deliberately useless draft costs almost nothing, and is used when it improves."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.pacing.pacer import Choice

@@ -4,8 +4,6 @@ Arguments: a folder with a vision model, a folder for states, "kill" or "end", a
 a conversation and its turns: texts, and seeds of pictures.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """An opened vision model for tests, and libmtmd's helper as the reference for the same prompt."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

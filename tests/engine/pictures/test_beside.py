@@ -1,7 +1,5 @@
 """Parallel answers with pictures: each is read into its own sequence, and pixels are not mixed up."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

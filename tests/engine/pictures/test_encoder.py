@@ -1,7 +1,5 @@
 """Rows after pictures equal those of libmtmd's helper, whatever was cached, rolled back or edited before."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Drafting after pictures keeps the target's distribution and greedy answers, whatever happened before."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator

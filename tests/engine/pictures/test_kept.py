@@ -1,7 +1,5 @@
 """Saved states of chats with pictures after a kill: a picture is identified by its pixels, not by its ids."""
 
-from __future__ import annotations
-
 import json
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Tests runs by name and id: a name keeps its run, ids are never reused, and runs in use are never dropped."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.pictures import encoder

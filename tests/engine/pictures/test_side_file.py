@@ -1,7 +1,5 @@
 """Projector files are found beside their model and judged by their header before they are opened."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

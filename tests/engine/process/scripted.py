@@ -3,8 +3,6 @@
 The other process imports this module, so its actions are recorded in a file.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import sys

@@ -1,7 +1,5 @@
 """Messages over pipes arrive complete, in order, and batched if there are many."""
 
-from __future__ import annotations
-
 import io
 import pickle
 import threading

@@ -1,7 +1,5 @@
 """The engine in a separate process gives the same answers; failures are handled when the process dies."""
 
-from __future__ import annotations
-
 import logging
 import os
 import signal

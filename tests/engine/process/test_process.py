@@ -1,7 +1,5 @@
 """Tests how the engine's process is started, and how its exit is described."""
 
-from __future__ import annotations
-
 import logging
 import signal
 import sys

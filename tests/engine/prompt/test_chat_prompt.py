@@ -1,7 +1,5 @@
 """Tests prompts from messages: templates, fallbacks, BOS, and typed text that must stay text."""
 
-from __future__ import annotations
-
 import tracemalloc
 from pathlib import Path
 from time import process_time

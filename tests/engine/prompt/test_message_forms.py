@@ -1,7 +1,5 @@
 """Every word of a conversation reaches the prompt, whatever its form and whatever the template supports."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests which messages are left out if a conversation exceeds the context."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Pictures pass through chat templates as unique placeholders, and are restored at their positions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

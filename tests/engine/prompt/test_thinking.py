@@ -1,7 +1,5 @@
 """Tests the reasoning modes of real chat templates, and the resulting prompts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tools, calls and results reach the template completely, and never as control tokens."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

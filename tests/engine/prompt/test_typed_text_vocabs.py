@@ -1,7 +1,5 @@
 """Tests pasted control texts with the tokenizers of real vocabularies."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Under a grammar: the chain's distribution without rejected tokens, or the chain over allowed tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

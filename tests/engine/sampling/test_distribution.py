@@ -1,7 +1,5 @@
 """Compares distributions of few tokens in lists with the same in arrays."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

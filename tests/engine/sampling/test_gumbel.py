@@ -1,7 +1,5 @@
 """Seeded samples are distributed as p, equal for lists and arrays, and independent between positions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Log probabilities equal those of the row's softmax."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.special import log_softmax

@@ -1,7 +1,5 @@
 """Compares the sampling chain with a slow reference, and tests sampling and residuals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

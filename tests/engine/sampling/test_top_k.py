@@ -1,7 +1,5 @@
 """Tests candidates of large rows: a single maximum, ties, and rows whose lanes leave a remainder."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

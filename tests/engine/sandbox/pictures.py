@@ -1,7 +1,5 @@
 """Pictures for tests: valid ones of every format, and sixty that are broken, unsupported or hostile."""
 
-from __future__ import annotations
-
 import functools
 import io
 import struct

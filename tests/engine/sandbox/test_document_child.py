@@ -1,7 +1,5 @@
 """Tests documents of every format: text in order, with page, heading and line; hostile files give one error."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """GPUs on which a small model crashes or computes wrong results are detected in a child process."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Helpers are found by name, each without importing the others."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Kernels that do not work on this CPU are detected in a child process and disabled."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests the helper's information about the installed llama.cpp."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Verdicts on pairs from headers alone equal those from loaded models."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures are decoded in a child process; the result is pixels or one sentence."""
 
-from __future__ import annotations
-
 import zlib
 from pathlib import Path
 

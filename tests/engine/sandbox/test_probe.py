@@ -4,8 +4,6 @@ The long form tries a thousand random corruptions, sends every file through the 
 ``PACELINE_FUZZ_FILE`` names another file to damage.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """The helper that makes a draft from a model: if it ends early, it leaves no files, and the caller continues."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

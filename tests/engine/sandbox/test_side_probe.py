@@ -1,7 +1,5 @@
 """A projector file is tried with its target in a child process: a crash there becomes one sentence."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests the sandbox of chat templates, which are untrusted code: allowed operations and limits."""
 
-from __future__ import annotations
-
 import errno
 import math
 import subprocess

@@ -1,7 +1,5 @@
 """A second session shares the weights, but neither text nor cache, and does not close the first one's resources."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

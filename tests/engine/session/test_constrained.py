@@ -1,7 +1,5 @@
 """Tests answers under a grammar by the built-in pair in every mode."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Tests the device of a draft beside a target on a GPU: scripted devices, and a step of one real model."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Tests what a session's drafters know of its model: end tokens and tool calls."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Bit-exact: the same tokens and logprobs alone or in parallel, and whatever the caches held before."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A draft model fails during an answer: the target continues without it, and reports it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

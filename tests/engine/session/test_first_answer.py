@@ -1,7 +1,5 @@
 """The first answer of a process does not wait for anything that could have been loaded with the model."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

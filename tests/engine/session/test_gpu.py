@@ -4,8 +4,6 @@ Slow on lavapipe, which compiles a program for each pass size, so it only runs w
 lavapipe, which llama.cpp ignores by default, also set ``GGML_VK_VISIBLE_DEVICES=0``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Unusable heads give a sentence and a target that answers, never a crash."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests sessions whose target has heads, or gets one from a file: equal answers, known acceptance, failures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A draft with another vocabulary in a session: equal answers and distribution, and its notices."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

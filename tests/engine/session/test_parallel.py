@@ -1,7 +1,5 @@
 """Tests parallel answers on real models: each equals a single answer, and none disturbs the others."""
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections import Counter

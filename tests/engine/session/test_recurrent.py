@@ -1,7 +1,5 @@
 """Speculation with recurrent memory gives the same greedy tokens as plain decoding, in every mode."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests the session on real models: the same tokens in every mode, cache reuse, rejections, recovery."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

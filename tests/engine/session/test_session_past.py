@@ -1,7 +1,5 @@
 """Tests past conversations in the session: used if enabled, kept after a restart, deleted completely."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Conversations with pictures have the same greedy answer in every mode, whatever was cached, edited or repeated."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

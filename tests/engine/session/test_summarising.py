@@ -1,7 +1,5 @@
 """Tests summaries of the oldest turns: their selection, their replacement, and failures, which only omit turns."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest

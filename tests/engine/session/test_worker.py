@@ -1,7 +1,5 @@
 """Tests the engine thread: commands in order, one end per answer, stops that affect only earlier requests."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable, Iterator

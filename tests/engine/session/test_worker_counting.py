@@ -1,7 +1,5 @@
 """Tests counting tokens in slices: correct sums, the order of requests, no long slice."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -3,8 +3,6 @@
 Background jobs come after the owner's requests, and stopping one does not stop the other.
 """
 
-from __future__ import annotations
-
 import queue
 import threading
 from collections.abc import Callable, Iterator

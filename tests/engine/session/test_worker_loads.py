@@ -1,7 +1,5 @@
 """Obsolete loads end at once: another model is chosen, or they are stopped. No answer loses its model."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field

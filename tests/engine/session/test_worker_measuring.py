@@ -1,7 +1,5 @@
 """Passes of idle measurements are aborted for a request, and for no other reason."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Random commands with files that come and go: each is answered once, in order, and nothing breaks."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Files are replaced completely or not at all, even by several processes at once."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests the stores of measurements: kept between starts, limited, shared by processes, safe against damaged files."""
 
-from __future__ import annotations
-
 import json
 import logging
 import os

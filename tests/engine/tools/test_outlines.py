@@ -1,7 +1,5 @@
 """Tool calls without their values: the text between two values is what a model would write there."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests when cores count as free: by scripted idle time, own CPU time, and a scripted clock."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.llama import library

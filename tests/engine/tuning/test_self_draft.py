@@ -1,7 +1,5 @@
 """Tests a draft made from the target: its missing layers, its measurement, and that only a useful one is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """Tests the number of threads: chosen by cost, reduced in a collapse, retried patiently, with reasons."""
 
-from __future__ import annotations
-
 import pytest
 
 from engine.tuning.free_cores import FreeCores

@@ -1,7 +1,5 @@
 """Tests the exactness measurement of the built-in pair with fewer samples, and its power."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

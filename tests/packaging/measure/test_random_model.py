@@ -1,7 +1,5 @@
 """A random model with any weight type loads and runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 

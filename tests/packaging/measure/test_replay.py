@@ -1,7 +1,5 @@
 """Tests recorded answers replayed on a scripted clock, and the n-gram chances counted in them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

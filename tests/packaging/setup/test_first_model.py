@@ -1,7 +1,5 @@
 """Tests the small real model in the set-up: when it is offered, and how it is fetched."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tests the set-up: when it reinstalls, its output, its commands. Nothing is installed here."""
 
-from __future__ import annotations
-
 import io
 import os
 import stat

@@ -1,7 +1,5 @@
 """Tests the system check of the set-up on fake systems. Nothing is installed here."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

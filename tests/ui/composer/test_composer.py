@@ -1,7 +1,5 @@
 """Tests writing, sending, stopping and the options beside the text box, with real keys and clicks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests the meter while an answer grows: bar and number are updated at once, the tool tip when needed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Tests the mode button and its popup."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from PySide6.QtCore import Qt

@@ -1,7 +1,5 @@
 """Tests prompts opened by a slash: the list while typing, placeholders, and the page that edits prompts."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest

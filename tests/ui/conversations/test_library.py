@@ -1,7 +1,5 @@
 """Tests pins, folders, the archive and the manual order, with real keys, drops and menus."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QAction, QColor

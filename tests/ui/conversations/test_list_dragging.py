@@ -1,7 +1,5 @@
 """Tests moving chats and folders in the list with the mouse and by real drop events."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent

@@ -1,7 +1,5 @@
 """Tests search while typing: every key searches, results are marked, Enter and Down select them, Esc leaves."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QTextLayout

@@ -1,7 +1,5 @@
 """Tests the chat list: grouped, filtered, opened, renamed and deleted with real keys and clicks."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, time, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests formulas: found in Markdown but not in prices, typeset within limits, copied as their source."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtGui import QColor
 from pytestqt.qtbot import QtBot

@@ -1,7 +1,5 @@
 """Generated Markdown documents, and functions that cut them into chunks."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import strategies as st

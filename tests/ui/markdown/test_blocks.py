@@ -1,7 +1,5 @@
 """Streamed Markdown results in the same blocks as Markdown parsed at once."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterable

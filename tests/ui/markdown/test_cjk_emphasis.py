@@ -1,7 +1,5 @@
 """Tests emphasis in scripts without spaces, and ``<br>``, the only supported tag."""
 
-from __future__ import annotations
-
 import pytest
 
 from ui.markdown.html_writer import render_tokens

@@ -1,7 +1,5 @@
 """Cached inline tokens equal freshly parsed ones."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

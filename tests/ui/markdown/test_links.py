@@ -1,7 +1,5 @@
 """Bare addresses become links where a reader recognises an address, and nowhere else."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

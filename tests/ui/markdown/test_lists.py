@@ -1,7 +1,5 @@
 """Tests check marks of tasks, lists split by kind of item, and the list depth of blocks."""
 
-from __future__ import annotations
-
 import pytest
 
 from ui.markdown.blocks import Block, BlockStream

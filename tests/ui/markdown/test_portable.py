@@ -1,7 +1,5 @@
 """Tests copied Markdown: text with numbers, bullets and tabs; HTML with the light palette's colours."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

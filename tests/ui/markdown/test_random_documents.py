@@ -3,8 +3,6 @@
 The long form tries 2,000 documents of each kind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 

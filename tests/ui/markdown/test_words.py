@@ -1,7 +1,5 @@
 """Appended words are inserted before the end tags of their block, however many there are."""
 
-from __future__ import annotations
-
 import pytest
 
 from ui.markdown.words import append_to_html

@@ -1,7 +1,5 @@
 """A shown models panel, and helpers for its tests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

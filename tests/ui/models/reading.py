@@ -1,7 +1,5 @@
 """Helpers that read the models panel and press its buttons."""
 
-from __future__ import annotations
-
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 
 

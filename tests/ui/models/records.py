@@ -1,7 +1,5 @@
 """Scripted records to fill the models panel with."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

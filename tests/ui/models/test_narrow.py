@@ -1,7 +1,5 @@
 """In a window of 800 pixels nothing in the models panel is cut off, in English and German."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

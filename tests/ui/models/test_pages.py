@@ -1,7 +1,5 @@
 """Tests the pages of the models panel with real clicks and keys: requests and texts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from PySide6.QtCore import QPoint, Qt

@@ -1,7 +1,5 @@
 """Tests the dialog that makes a draft from a model: its texts in each state, and the requests of clicks and keys."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest

@@ -1,7 +1,5 @@
 """Tests downloads, library, first run and navigation of the models panel, with real clicks and keys."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests adding models from a folder, a link, and other programs: texts and requests."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from PySide6.QtCore import Qt

@@ -1,7 +1,5 @@
 """Tests the card of the small real model: its texts, and the requests of clicks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

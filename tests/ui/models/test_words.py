@@ -1,7 +1,5 @@
 """Tests numbers, times and dates on the model pages."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests the page of a project: its model choices, and its signals."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

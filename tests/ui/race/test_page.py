@@ -1,7 +1,5 @@
 """Tests the race page: by keyboard alone, in both palettes, in a narrow window, and its choices."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests the texts of a race and of its uncertainty."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

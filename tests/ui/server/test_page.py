@@ -1,7 +1,5 @@
 """Tests the server's page: state, models and requests of the server, and the page's signals."""
 
-from __future__ import annotations
-
 import pytest
 from pytestqt.qtbot import QtBot
 

@@ -1,7 +1,5 @@
 """Devices are ticked in a menu of detected devices, or typed; impossible names are reported at once."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtGui import QAction
 from pytestqt.qtbot import QtBot

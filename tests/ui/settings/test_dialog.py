@@ -1,7 +1,5 @@
 """Tests the generated settings dialog: shown values are returned unchanged, and only changes are emitted."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (

@@ -1,7 +1,5 @@
 """Tests the tool servers in the settings."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests the statistics: correct numbers, units, dashes for unknown values, explanations by mouse and keys."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

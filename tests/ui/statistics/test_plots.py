@@ -1,7 +1,5 @@
 """Plots paint and describe their current values; equal values are not painted again."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import pytest

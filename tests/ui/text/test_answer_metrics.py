@@ -1,7 +1,5 @@
 """Tests the texts about one answer: its footer, and its speed compared with plain decoding."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

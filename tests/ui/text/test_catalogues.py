@@ -1,7 +1,5 @@
 """The German catalogue has every text of the code with the same fields, and the window shows no other text."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import re

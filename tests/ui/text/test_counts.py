@@ -1,7 +1,5 @@
 """Sentences of app and engine with the number 1 use the singular."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Decisions of the engine are also shown in German; the sentences are made as in the engine."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

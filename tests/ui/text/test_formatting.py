@@ -1,7 +1,5 @@
 """Tests formatted numbers."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

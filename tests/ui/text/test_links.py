@@ -1,7 +1,5 @@
 """Links of an answer are opened only on request, and only web and mail addresses."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QTextDocument

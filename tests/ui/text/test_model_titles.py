@@ -1,7 +1,5 @@
 """A model is shown with its title wherever the title is known."""
 
-from __future__ import annotations
-
 from ui.text.model_titles import note_title, title_of
 
 

@@ -1,7 +1,5 @@
 """Elided lines have their dots at the end of the text in both reading directions."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Errors of app and engine are shown in German with their fields and numbers; every error can be translated."""
 
-from __future__ import annotations
-
 import ast
 import string
 from collections.abc import Iterator

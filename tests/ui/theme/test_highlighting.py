@@ -1,7 +1,5 @@
 """Lines that are too long for a lexer stay uncoloured: colouring would block the window."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """Text is readable on every surface it is used on, in all palettes."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests the text size: everything follows it at once, also back again."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -7,8 +7,6 @@ Wheel events are sent to the window, about 60 a second, up to the first message 
 marks every source.
 """
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 

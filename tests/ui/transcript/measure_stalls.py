@@ -8,8 +8,6 @@ from the end of one painting of the window to the end of the next. The work betw
 separately and may span several frames.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import sys

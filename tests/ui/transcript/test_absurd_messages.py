@@ -1,7 +1,5 @@
 """Extremely long messages: shown in part; copied, sent and attached as a whole."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QTextOption

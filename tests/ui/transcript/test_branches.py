@@ -1,7 +1,5 @@
 """Tests editing in place, switching versions and message menus, with real keys and clicks."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QAction

@@ -1,7 +1,5 @@
 """Tests copied text and HTML: code with its colours, reasoning only if it is shown."""
 
-from __future__ import annotations
-
 import re
 
 from PySide6.QtWidgets import QApplication

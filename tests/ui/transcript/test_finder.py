@@ -1,7 +1,5 @@
 """Tests search in the open chat with real keys: in long chats, folded reasoning, code, and despite Markdown marks."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest

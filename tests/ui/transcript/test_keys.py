@@ -1,7 +1,5 @@
 """Tests the pass of a token by keyboard: the caret moves through the texts, and a key shows the pass."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessibleAnnouncementEvent

@@ -1,7 +1,5 @@
 """Tests the menus of messages: below their button, and over their text for a selection or a link."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent

@@ -1,7 +1,5 @@
 """Tests a printed chat: all texts and authors, drawn pictures and formulas, page numbers."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests the selection over all messages: by mouse and keys, during an answer, and over recycled cards."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

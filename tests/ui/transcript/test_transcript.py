@@ -3,8 +3,6 @@
 The first frame after the start shows all visible messages.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

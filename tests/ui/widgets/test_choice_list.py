@@ -1,7 +1,5 @@
 """Rows of a choice list are as high as their text at any width."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from pytestqt.qtbot import QtBot

@@ -1,7 +1,5 @@
 """Tests the menu bar of commands on macOS, and tool tips with keys."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QMenu, QMenuBar

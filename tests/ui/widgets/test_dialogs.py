@@ -1,7 +1,5 @@
 """A copy button briefly confirms copying, also for screen readers."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAccessibleAnnouncementEvent, QGuiApplication, QScreen

@@ -1,7 +1,5 @@
 """Elided text is shown completely in a tool tip."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QHelpEvent

@@ -1,7 +1,5 @@
 """Enter presses the focused button in dialogs and in the window, never a different default button."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QCheckBox, QDialog, QPushButton, QWidget

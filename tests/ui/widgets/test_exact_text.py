@@ -1,7 +1,5 @@
 """The text box returns every pasted character."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QTextCursor

@@ -1,7 +1,5 @@
 """File dialogs open the folder last used by their kind, also after a restart."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests the focus ring around a message's text, in both palettes; nothing of it stays behind."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor

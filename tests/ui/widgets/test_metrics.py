@@ -1,7 +1,5 @@
 """Figures paint their current value and look, and a ring while they have the focus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """A wheel over a control never changes its value."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractSlider, QAbstractSpinBox, QComboBox, QScrollBar, QWidget

@@ -1,7 +1,5 @@
 """Offscreen work runs between paintings, and in time."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot

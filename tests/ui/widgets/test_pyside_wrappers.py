@@ -1,7 +1,5 @@
 """Viewports are found by name; no wrapper is kept of layout items, which Qt deletes without notice."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

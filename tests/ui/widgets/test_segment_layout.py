@@ -1,7 +1,5 @@
 """The layout of an answer's widgets gives them the positions of a Qt layout with spacers."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Tab follows the reading order, which is set when idle or when Tab is pressed."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot

@@ -1,7 +1,5 @@
 """Every control has a name for screen readers, can be reached by Tab, and shows its focus."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (

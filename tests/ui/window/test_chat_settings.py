@@ -1,7 +1,5 @@
 """Tests the chat's settings, presets and mode keys with mouse and keys."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

@@ -1,7 +1,5 @@
 """The overview of shortcuts is as large as its text, but not larger than the screen; then it scrolls."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QLabel

@@ -1,7 +1,5 @@
 """Tests files that are dragged over the window by different kinds of programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import PySide6

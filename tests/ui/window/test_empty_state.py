@@ -1,7 +1,5 @@
 """The empty page suits the model: demo messages, questions, code, or texts to continue."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

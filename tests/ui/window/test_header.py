@@ -1,7 +1,5 @@
 """Tests the header, and which names it shows if not all fit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The window works by keyboard alone: Tab reaches every control of every page and dialog, with a visible focus."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtGui import QImage, QKeySequence

@@ -1,7 +1,5 @@
 """Tests the initial size of a window on different screens."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

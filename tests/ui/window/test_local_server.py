@@ -1,7 +1,5 @@
 """Tests the indicator of the local server in the header, and its menu, with mouse and keys."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication

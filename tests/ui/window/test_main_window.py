@@ -1,7 +1,5 @@
 """Tests the whole window: banners, models, dropping, layout, theme, empty states, shortcuts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from types import SimpleNamespace
 

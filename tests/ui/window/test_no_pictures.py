@@ -1,7 +1,5 @@
 """Images in an answer are not loaded: no socket is opened, no file is read, nothing is drawn."""
 
-from __future__ import annotations
-
 import base64
 import socket
 import threading

@@ -1,7 +1,5 @@
 """No text is cut off at the largest text size: in the window, in every dialog, on every page."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 

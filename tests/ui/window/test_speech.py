@@ -1,7 +1,5 @@
 """Tests screen reader support: roles of messages and headings, and announcements during an answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Untrusted names (chats, files, models) are shown literally: Qt would load resources of HTML in them."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 from collections.abc import Iterator, Mapping

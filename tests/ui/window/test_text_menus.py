@@ -1,7 +1,5 @@
 """Every text that can be selected or edited has a context menu in the window's language."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests common comforts: Enter presses a button, keys change the text size, notices disappear."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QToolButton

@@ -1,7 +1,5 @@
 """Fixtures for the commands about models."""
 
-from __future__ import annotations
-
 import pytest
 
 

@@ -1,7 +1,5 @@
 """Tests `paceline models ...` with a real HTTP hub; only HF_ENDPOINT differs from normal use."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Tests `paceline models pull URL` with a web server on this machine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

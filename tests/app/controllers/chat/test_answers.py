@@ -1,7 +1,5 @@
 """Tests a message through the whole app: stored, submitted, streamed, finished; and everything that may interfere."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest

@@ -1,7 +1,5 @@
 """Tests attachments in the whole app: dropped, chosen, pasted, counted, removed, sent, edited, kept after a restart."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tests edited questions, versions, continued answers and deleted branches, from the window to the file and back."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 

@@ -1,7 +1,5 @@
 """Tests the messages that are sent in place of summarised ones in each branch, and when summaries are deleted."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

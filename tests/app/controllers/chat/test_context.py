@@ -1,7 +1,5 @@
 """Tests the context in the window with real clicks and keys: meter, options, summaries, saved caches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests activity marks of chats that are not open: while an answer is running, and until it was seen."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot

@@ -1,7 +1,5 @@
 """Tests deletion with real keys and clicks: undone in time, or permanent afterwards."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest

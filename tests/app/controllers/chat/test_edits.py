@@ -1,7 +1,5 @@
 """Text typed into the editor of a sent message survives any end of the process."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import time

@@ -1,7 +1,5 @@
 """Tests search, folders, copies and drafts of messages in the whole app with a scripted engine."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractSlider, QLineEdit

@@ -1,7 +1,5 @@
 """Tests answers in several chats, parallel or queued, with clicks and keys and a scripted engine."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot

@@ -1,7 +1,5 @@
 """Tests projects in the whole app: files read by a real process, passages with questions, and cited sources."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests the seed of an answer: regenerated with it, with another one, kept for the chat; from the menu to the file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

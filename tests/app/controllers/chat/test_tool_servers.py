@@ -1,7 +1,5 @@
 """Tests tool servers in the whole app: the first question waits for them, the window never does."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

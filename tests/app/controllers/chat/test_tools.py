@@ -1,7 +1,5 @@
 """Tests turns with tools in the whole app: a scripted model calls tools of a scripted provider."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests export and import in the window with files chosen by the test."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Drives the Models pages of the app with real clicks and keys."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot

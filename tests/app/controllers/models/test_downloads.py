@@ -1,7 +1,5 @@
 """Tests download notices: news is shown once and failures always, in any order of events."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import replace

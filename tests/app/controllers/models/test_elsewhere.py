@@ -1,7 +1,5 @@
 """Tests models from other apps, a folder or a link in the whole app with clicks and keys."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

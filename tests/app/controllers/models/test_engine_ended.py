@@ -1,7 +1,5 @@
 """The engine's process exits unexpectedly: text is kept, the model is reloaded, and crashes do not repeat endlessly."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests remote servers in the window: added by hand, used in a chat, marked, removed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

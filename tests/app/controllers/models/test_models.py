@@ -1,7 +1,5 @@
 """Tests loading and replacing models, failures, and what the settings remember."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests the Models panel with a real loopback hub, real clicks and keys, and the real engine for the chat."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from pathlib import Path

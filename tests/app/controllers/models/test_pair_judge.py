@@ -1,7 +1,5 @@
 """Tests the verdicts on a pair, and for rejected pairs the memory of the target alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast

@@ -1,7 +1,5 @@
 """Tests the header's model list, filled from a real library; choosing a row loads the model."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests downloads in the Models panel with a real loopback hub and real clicks."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests recommended pairs by their listed sizes: they fit in memory and, unless downloaded, on the disk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace

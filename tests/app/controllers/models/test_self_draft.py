@@ -1,7 +1,5 @@
 """Tests a draft made from a library model: made and measured on the engine's thread, offered or not."""
 
-from __future__ import annotations
-
 import pickle
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """For a target without a draft, a local draft that speeds it up is suggested once, with a button."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests how information of hub, downloads and library is shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.controllers.models.views import file_rows, fit_view, guess_fit, link_view, repo_fit

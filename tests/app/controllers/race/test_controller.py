@@ -1,7 +1,5 @@
 """Tests races in the window with a scripted engine: by click and key, beside the chat, exported to files."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

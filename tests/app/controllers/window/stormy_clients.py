@@ -3,8 +3,6 @@
 Uses only HTTP and the documented behaviour of the server.
 """
 
-from __future__ import annotations
-
 import contextlib
 import http.client
 import json

@@ -1,7 +1,5 @@
 """A nearly full disk is reported before saving fails, without blocking, and the notice disappears by itself."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Garbage is collected when idle, never during an answer."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 

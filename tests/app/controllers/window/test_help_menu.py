@@ -1,7 +1,5 @@
 """Tests the help menu: copied diagnostics are useful and contain nothing of the chats."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The window's layout is saved while the window is open, so that a kill does not lose it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

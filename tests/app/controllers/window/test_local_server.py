@@ -1,7 +1,5 @@
 """Tests the window's server over real sockets: switched by settings, with the window's engine, beside its chat."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

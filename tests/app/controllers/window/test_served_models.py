@@ -1,7 +1,5 @@
 """A program requests another model of the library: if permitted it is loaded, and then the chat's model again."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast

@@ -1,7 +1,5 @@
 """Answers are counted by model names; the pane shows totals, exports them and resets them."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The stress clients detect answers to other questions."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.app.controllers.window import stormy_clients as stormy

@@ -1,7 +1,5 @@
 """The window checks for updates only on request, and shows the result."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices

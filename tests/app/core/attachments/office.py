@@ -1,7 +1,5 @@
 """Office documents in the supported formats, created with the usual libraries."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 

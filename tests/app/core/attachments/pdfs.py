@@ -1,7 +1,5 @@
 """Small handwritten PDFs: with text, without text, encrypted, damaged."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Sequence
 

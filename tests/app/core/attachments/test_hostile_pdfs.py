@@ -3,8 +3,6 @@
 Each results in text or one sentence, in a child process with limited time and memory, and no process is left.
 """
 
-from __future__ import annotations
-
 import io
 import struct
 import zlib

@@ -1,7 +1,5 @@
 """Tests attached files of all kinds: text is decoded correctly, anything else is rejected with a useful sentence."""
 
-from __future__ import annotations
-
 import codecs
 import os
 import threading

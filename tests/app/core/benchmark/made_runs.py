@@ -1,7 +1,5 @@
 """Artificial runs, for tests of the statistics."""
 
-from __future__ import annotations
-
 from app.core.benchmark.runs import PLAIN, BenchmarkRun, Variant
 from engine.records import Mode, RunStats
 

@@ -6,8 +6,6 @@ keeps loading, ``refuses`` answers with an error, ``mute`` with an error without
 requests.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

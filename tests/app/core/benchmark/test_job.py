@@ -1,7 +1,5 @@
 """Tests a whole race on the engine's thread with the built-in pair: order of events, result, ways to end."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests the journal: measurements survive a restart, truncated lines are dropped, other measurements are rejected."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

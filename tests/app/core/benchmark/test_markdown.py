@@ -1,7 +1,5 @@
 """Tests the Markdown report: it has exactly the sections with data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from app.core.benchmark.markdown import as_markdown, lane_table

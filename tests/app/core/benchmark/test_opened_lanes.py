@@ -1,7 +1,5 @@
 """Tests lanes on loaded models: contexts are as large as the question needs, and rejected if they do not fit."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace

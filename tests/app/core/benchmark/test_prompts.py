@@ -1,7 +1,5 @@
 """Prompts are read from files, or rejected with the position of the error."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

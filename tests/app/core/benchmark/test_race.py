@@ -1,7 +1,5 @@
 """Tests a race of scripted sessions on a scripted clock: order of the lanes, and their times."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 

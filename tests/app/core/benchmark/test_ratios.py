@@ -1,7 +1,5 @@
 """Tests throughput ratios, paired by prompt and round, with correct confidence intervals."""
 
-from __future__ import annotations
-
 from random import Random
 
 import pytest

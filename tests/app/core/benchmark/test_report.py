@@ -1,7 +1,5 @@
 """Tests rows: added counters, shares of the time, and answers equal to plain decoding's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

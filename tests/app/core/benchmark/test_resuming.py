@@ -1,7 +1,5 @@
 """A stopped measurement continues where it was: no question is repeated, no result is lost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count

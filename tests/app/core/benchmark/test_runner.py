@@ -1,7 +1,5 @@
 """Tests the runner: all contestants in turn, round after round, until the result is certain or the time is over."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import count
 

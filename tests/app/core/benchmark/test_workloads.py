@@ -1,7 +1,5 @@
 """The bundled workloads are complete and without duplicates; the built-in pair follows its own prompts."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator

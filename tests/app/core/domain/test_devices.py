@@ -1,7 +1,5 @@
 """Tests parsing of devices, splits and overrides: valid text is parsed, anything else is rejected with a sentence."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

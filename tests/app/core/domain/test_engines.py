@@ -1,7 +1,5 @@
 """Tests names of models on remote servers, and whether a server runs on this computer."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.core.domain.engines import RemoteModel, ServerRecord, remote_model_id, remote_name

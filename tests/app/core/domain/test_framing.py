@@ -1,7 +1,5 @@
 """An attachment in the prompt stays inside its fence, whatever it contains."""
 
-from __future__ import annotations
-
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt

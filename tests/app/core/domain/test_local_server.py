@@ -1,7 +1,5 @@
 """Tests names of this computer, and which clients need a key."""
 
-from __future__ import annotations
-
 import json
 import shlex
 

@@ -1,7 +1,5 @@
 """Tests requests to the engine, made of settings and stored messages."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

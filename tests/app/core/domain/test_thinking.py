@@ -1,7 +1,5 @@
 """Reasoning is separated from the text of an answer, complete or in chunks."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

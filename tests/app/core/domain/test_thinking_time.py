@@ -1,7 +1,5 @@
 """Tests reasoning in the whole app: measured, stored, searched, excluded from prompts and marked in exports."""
 
-from __future__ import annotations
-
 import functools
 
 import pytest

@@ -1,7 +1,5 @@
 """A loopback hub, as a fixture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

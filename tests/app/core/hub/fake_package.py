@@ -1,7 +1,5 @@
 """A package like that of the small real model; this Python's pip finds it offline."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import zipfile

@@ -1,7 +1,5 @@
 """Tests which answers of a hub are accepted: fuzzed fields, path tricks, huge lists. Nothing crashes or escapes."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

@@ -1,7 +1,5 @@
 """Tests the client with a real HTTP hub: its requests, its checks, and which hosts get the token."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Tests the information in file names, and which names may become paths."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

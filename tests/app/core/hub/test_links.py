@@ -1,7 +1,5 @@
 """Tests links to model files with a web server on this machine: requested, rejected, redirected, resumed."""
 
-from __future__ import annotations
-
 import base64
 import datetime
 import hashlib

@@ -1,7 +1,5 @@
 """Tests the access token: in the keyring or the environment, only for its host, never in a file or log."""
 
-from __future__ import annotations
-
 import importlib
 import logging
 from collections.abc import Iterator

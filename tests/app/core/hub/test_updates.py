@@ -1,7 +1,5 @@
 """Tests update checks with a web server on this machine."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

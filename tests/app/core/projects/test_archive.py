@@ -1,7 +1,5 @@
 """Tests export of a project to a zip file and back; hostile files do no harm."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The index finds passages by words in every script, combines them with vectors, and can be rebuilt."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

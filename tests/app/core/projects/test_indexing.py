@@ -1,7 +1,5 @@
 """Sources are read once, and again after a change; stopped reading resumes; each failure is one sentence."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests passages by meaning: an embedding model in its own process computes each vector once."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Texts are split into passages of limited length, without loss, each with its heading and first line."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

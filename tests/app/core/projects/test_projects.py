@@ -1,7 +1,5 @@
 """Projects are stored in a file that several processes read and change."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests answers of remote servers as events: text, counters, ends, and all kinds of broken answers."""
 
-from __future__ import annotations
-
 import base64
 import io
 import threading

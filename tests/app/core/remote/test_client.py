@@ -1,7 +1,5 @@
 """Tests addresses, keys and redirects: a key is sent to one host only."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Tests how a server's program and a model's reasoning modes are detected, and the fields that select a mode."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

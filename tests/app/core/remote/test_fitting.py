@@ -1,7 +1,5 @@
 """Tests conversations longer than a remote context: rejected, or shortened as the request allows, and reported."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

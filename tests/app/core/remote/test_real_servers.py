@@ -5,8 +5,6 @@
 ``--speculative-config '{"method": "ngram", "num_speculative_tokens": 4, "prompt_lookup_max": 3}'``.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time

@@ -1,7 +1,5 @@
 """Tests the list of remote servers: stored without keys, queried before they are stored."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests the thread for remote servers: reports of missing models, cancelled loads and failures."""
 
-from __future__ import annotations
-
 import queue
 import time
 from collections.abc import Iterator

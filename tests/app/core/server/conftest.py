@@ -1,7 +1,5 @@
 """A server with a scripted engine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """A session whose answers and timing are controlled by the test, and the server application around it."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence

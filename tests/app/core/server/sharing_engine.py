@@ -1,7 +1,5 @@
 """An engine that runs shareable jobs at the same time, one thread each."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import dataclass, replace
 from typing import cast

@@ -1,7 +1,5 @@
 """Tests access control: the key, the Host header, the Origin header."""
 
-from __future__ import annotations
-
 import pytest
 from starlette.testclient import TestClient
 

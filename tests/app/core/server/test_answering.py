@@ -1,7 +1,5 @@
 """Streams begin at once, and send keep-alives while a prompt is read or other requests are answered."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

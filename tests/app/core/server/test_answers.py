@@ -1,7 +1,5 @@
 """Tests statistics of an answer under the names of llama.cpp's server."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

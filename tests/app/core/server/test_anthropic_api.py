@@ -1,7 +1,5 @@
 """Tests Anthropic's Messages API: requests become chats; answers are messages of blocks, or events."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests the API key: given, or created once in a private file."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests the endpoints with a scripted session."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import logging

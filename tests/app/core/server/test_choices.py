@@ -1,7 +1,5 @@
 """Tests several answers to one request: for one prompt, and for several."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tests embeddings over HTTP with a model whose vectors contain the text's length."""
 
-from __future__ import annotations
-
 import struct
 from array import array
 from base64 import b64decode

@@ -1,7 +1,5 @@
 """A request body is limited in bytes, time and depth; invalid requests at every endpoint are refused by name."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """A request may name another model: it is loaded when its turn comes, and only one is in memory."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Tests connections over a real socket: their limits, the end of the server, and its address."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import http.client

@@ -1,7 +1,5 @@
 """Tests llama.cpp's own API: requests are text completions, answers have llama.cpp's fields."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests histories of agents and other clients: old messages must never make a conversation unusable."""
 
-from __future__ import annotations
-
 import base64
 from dataclasses import replace
 from typing import Any

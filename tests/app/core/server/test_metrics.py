@@ -1,7 +1,5 @@
 """Tests totals in the text format of Prometheus, and the log of recent requests, which has no text of them."""
 
-from __future__ import annotations
-
 import re
 import threading
 

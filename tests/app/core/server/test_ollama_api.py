@@ -1,7 +1,5 @@
 """Tests Ollama's API: requests become chats, answers are objects or lines."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests pictures over HTTP; invalid ones are rejected in each API's format."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from dataclasses import replace

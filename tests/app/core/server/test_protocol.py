@@ -1,7 +1,5 @@
 """Every field of OpenAI's completion endpoints is used, ignored as harmless, or rejected by name."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

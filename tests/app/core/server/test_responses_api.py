@@ -1,7 +1,5 @@
 """Tests the Responses API: requests become chats; a stream contains what the complete response contains."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

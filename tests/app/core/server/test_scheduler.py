@@ -1,7 +1,5 @@
 """Tests parallel answers: their order, their events, and jobs that need the engine alone."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence

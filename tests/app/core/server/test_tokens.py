@@ -1,7 +1,5 @@
 """Tests tokenizing and detokenizing, and the text of a prompt."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.app.core.server.scripted_session import HELLO, ScriptedServer

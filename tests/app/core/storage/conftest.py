@@ -1,7 +1,5 @@
 """A chat store in a temporary folder."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

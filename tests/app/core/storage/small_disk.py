@@ -1,7 +1,5 @@
 """Fills a small file system, or makes it read-only."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

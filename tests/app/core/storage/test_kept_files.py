@@ -1,7 +1,5 @@
 """Tests the TOML files of model settings, presets and prompts: saved, limited, set aside if broken."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

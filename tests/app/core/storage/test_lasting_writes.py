@@ -1,7 +1,5 @@
 """A replacement file is synced before it is renamed: a power loss leaves the complete old or new file."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Small files with content that no version writes never prevent a start and never fill memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

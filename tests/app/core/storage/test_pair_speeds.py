@@ -1,7 +1,5 @@
 """Speeds of pairs survive restarts, other processes and damage."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

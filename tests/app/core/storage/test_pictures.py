@@ -1,7 +1,5 @@
 """Tests stored pictures: only pixels, once per content, deleted with the last chat that uses them."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests the list of reusable prompts."""
 
-from __future__ import annotations
-
 from app.core.domain.settings.layers import SavedPrompt
 from app.core.storage.prompts import valid_prompts
 

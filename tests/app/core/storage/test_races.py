@@ -1,7 +1,5 @@
 """Stored races are restored unchanged; damage affects only the damaged race."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

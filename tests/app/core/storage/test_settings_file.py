@@ -1,7 +1,5 @@
 """Tests the settings file: round trips, unknown keys kept, invalid values reported, a broken file set aside."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

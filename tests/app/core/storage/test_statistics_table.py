@@ -1,7 +1,5 @@
 """Tests statistics as JSON and CSV: complete, with units, and safe in a spreadsheet for any title."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Small files that are temporarily unreadable are not replaced by later saves."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

@@ -1,7 +1,5 @@
 """The chat that was open last is opened after a restart, whichever changed last."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

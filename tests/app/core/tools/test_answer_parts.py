@@ -1,7 +1,5 @@
 """Tests reasoning, text, calls and the visible text of an answer in chunks of any size."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.core.tools.answer_parts import AnswerParts, Part, ReasoningPart, VisibleText

@@ -1,7 +1,5 @@
 """Tests the built-in tools, and several providers combined."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Tool definitions are in the cache in every turn: the prompt begins identically, whatever was called before."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

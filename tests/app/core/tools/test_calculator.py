@@ -1,7 +1,5 @@
 """Tests the calculator: correct, and safe against abuse."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 

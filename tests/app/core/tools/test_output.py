@@ -1,7 +1,5 @@
 """Tool calls are found in an answer in chunks of any size, and anything else is text."""
 
-from __future__ import annotations
-
 import itertools
 import json
 

@@ -1,7 +1,5 @@
 """Tests permissions for tools: ask, once, in this chat, always, refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

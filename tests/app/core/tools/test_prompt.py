@@ -1,7 +1,5 @@
 """A tool result can neither open a user turn nor appear to end: its text stays within its message."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests the state machine of a turn with tools: the next action, and the resulting messages."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests suffix decoding: proposals and estimates, compared with counting by hand."""
 
-from __future__ import annotations
-
 from unittest.mock import patch
 
 import numpy as np

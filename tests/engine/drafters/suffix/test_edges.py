@@ -1,7 +1,5 @@
 """The edges of a suffix automaton behave like a dictionary per state, however many there are."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Tests the suffix index: given cases, and equality with counting every substring by hand."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

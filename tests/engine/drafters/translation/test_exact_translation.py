@@ -1,7 +1,5 @@
 """Drafts with another vocabulary keep the target's distribution: greedy or sampled, paced or not."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 

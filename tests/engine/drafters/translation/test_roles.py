@@ -1,7 +1,5 @@
 """Tests control tokens by role: texts of real chat templates between messages, in the other model's tokens."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

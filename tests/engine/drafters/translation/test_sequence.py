@@ -1,7 +1,5 @@
 """After any operation the draft's cache holds the target's text in the draft's tokens."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Any bytes become text tokens with the same bytes, in scripted and real vocabularies."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

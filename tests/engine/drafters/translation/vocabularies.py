@@ -1,7 +1,5 @@
 """Scripted vocabularies: lists of pieces; the tokenizer takes the longest matching piece at each position."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

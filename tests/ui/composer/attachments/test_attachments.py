@@ -1,7 +1,5 @@
 """Tests the attachment chips, the reader dialogs and the token sums: rows, names, keys, texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

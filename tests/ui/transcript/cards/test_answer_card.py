@@ -1,7 +1,5 @@
 """The statistics below an answer: all are readable beside the buttons, each with its explanation."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication

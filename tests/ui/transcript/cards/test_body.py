@@ -1,7 +1,5 @@
 """Tests the widgets of an answer: growing in chunks results in the same widgets as setting all text at once."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 from hypothesis import HealthCheck, given, settings

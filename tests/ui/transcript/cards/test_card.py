@@ -1,7 +1,5 @@
 """Tests the buttons that all message cards have."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import QEvent, QObject, QPointF
 from PySide6.QtGui import QEnterEvent

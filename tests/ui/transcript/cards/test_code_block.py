@@ -1,7 +1,5 @@
 """Tests the header of a code block: its language, and characters that cannot be drawn."""
 
-from __future__ import annotations
-
 from pytestqt.qtbot import QtBot
 
 from ui.theme.theme import Theme

@@ -1,7 +1,5 @@
 """The editor of a sent message accepts text only, and says why other content is rejected."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """While an answer grows, the screen shows what repainting everything would show."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parts are created before the text that needs them arrives."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QAbstractEventDispatcher, QEvent, QObject, QTimer
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot

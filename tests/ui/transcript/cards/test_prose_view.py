@@ -1,7 +1,5 @@
 """A prose view returns the height from which it changed, whatever was marked before."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

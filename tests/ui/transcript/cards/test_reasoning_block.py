@@ -1,7 +1,5 @@
 """Tests reasoning in the transcript: folded, opened by click and key, with its duration, excluded from copies."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication

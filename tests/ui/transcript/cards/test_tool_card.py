@@ -1,7 +1,5 @@
 """Tests the card of a tool call, also with a result that is too long to show."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests a user message: shown as typed, in both reading directions."""
 
-from __future__ import annotations
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton

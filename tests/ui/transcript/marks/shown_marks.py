@@ -1,7 +1,5 @@
 """The marks that a view shows: painted ones of prose, and layout formats of code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Tests the legend above the conversation with the mouse, and the rows that it switches."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Hovering a marked token shows its pass: every token with its result and probability."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

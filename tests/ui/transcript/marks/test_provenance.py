@@ -1,7 +1,5 @@
 """Tests the sources of shown characters, and their marks in answers."""
 
-from __future__ import annotations
-
 from itertools import groupby, pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Rejected tokens are painted above their replacements and never become part of the text."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

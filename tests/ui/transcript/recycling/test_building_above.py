@@ -1,7 +1,5 @@
 """A card is filled above the visible part while others are recycled or the window is resized."""
 
-from __future__ import annotations
-
 from PySide6.QtCore import QPoint
 from pytestqt.qtbot import QtBot
 

@@ -1,7 +1,5 @@
 """After a change of width or style the reading position stays, and recycled messages keep suitable heights."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

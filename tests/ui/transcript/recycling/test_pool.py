@@ -1,7 +1,5 @@
 """Reused cards show other messages exactly like new cards."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Distant messages release their widgets, and are restored unchanged when they come near."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise

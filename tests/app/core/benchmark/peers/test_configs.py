@@ -1,7 +1,5 @@
 """Tests the peers' configurations: the server options of each name, and invalid names."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests llama.cpp's server as a peer: its requests, its parsed answers, and that it always exits."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tests peers on the command line: every name is accepted or rejected with one sentence."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A peer's process exits with Paceline, however Paceline exits."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Tests the precedence of values: chat, model, settings, default, and nothing else."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 

@@ -1,7 +1,5 @@
 """Tests the combined speed of a pair's last answers."""
 
-from __future__ import annotations
-
 import pytest
 
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, answer_speed, credited_draft

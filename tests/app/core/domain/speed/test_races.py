@@ -1,7 +1,5 @@
 """Tests the sentences of a race: speed with its uncertainty, and whether the answers are the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests the forecast for a pair before it is loaded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

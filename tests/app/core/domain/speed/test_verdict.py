@@ -1,7 +1,5 @@
 """Tests the one rule for speed verdicts relative to plain decoding."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests the setting of tools that may run without permission."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -9,8 +9,6 @@ else a limit on the file's size). It is restarted until it succeeds, as a user w
 file has the final name, and a failure is reported in one sentence. The bytes that the hub sent are counted.
 """
 
-from __future__ import annotations
-
 import argparse
 import concurrent.futures
 import contextlib

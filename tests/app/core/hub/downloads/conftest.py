@@ -1,7 +1,5 @@
 """A library in the test's folder."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

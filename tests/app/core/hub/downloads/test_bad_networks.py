@@ -1,7 +1,5 @@
 """A short download measurement: every download ends complete and correct, and little is fetched twice."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,7 +1,5 @@
 """Tests the queue with a real HTTP hub: limit, pause, resume, cancel, pairs, and recovery after a crash."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

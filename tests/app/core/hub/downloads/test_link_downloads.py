@@ -1,7 +1,5 @@
 """Tests downloads of links in the queue: resumed, rejected in place, kept after a restart."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from pathlib import Path

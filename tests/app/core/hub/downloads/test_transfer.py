@@ -1,7 +1,5 @@
 """Tests one file from a hub that cuts, stalls, lies and changes: complete and checked, or one sentence and a part."""
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """Tests scanning a folder: results, link cycles, thousands of files, progress, stop."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

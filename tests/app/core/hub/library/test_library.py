@@ -1,7 +1,5 @@
 """Tests the library: listed, found, paired and removed files, and files that are never touched."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import multiprocessing

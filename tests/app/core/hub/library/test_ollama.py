@@ -1,7 +1,5 @@
 """Tests Ollama's store: names and weights from manifests; damage is reported, and nothing is written."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The recommended pairs are well-formed, plausible, and match the hub's current data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

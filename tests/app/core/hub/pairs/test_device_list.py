@@ -1,7 +1,5 @@
 """Lists devices without llama.cpp in the window's process: from the engine, else from a helper, cached for a while."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

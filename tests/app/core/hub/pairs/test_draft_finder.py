@@ -1,7 +1,5 @@
 """Tests drafts for a target: found everywhere, ordered, rejected ones with a reason, never without an explanation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests a pair's speed forecast from headers and local measurements; memory bandwidth is measured once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A child process to be killed: stores turns as fast as possible and reports each stored one on its pipe."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests running answers: what is written when, whatever happens during a write."""
 
-from __future__ import annotations
-
 from app.core.domain.messages import MessageState
 from app.core.storage.chats.answers import FLUSH_S, AnswerEnding, StreamingAnswers
 

@@ -1,7 +1,5 @@
 """Attachments are searched like messages, from sending until deletion."""
 
-from __future__ import annotations
-
 import sqlite3
 from datetime import UTC, datetime
 

@@ -1,7 +1,5 @@
 """Tests attachments in the chats file: kept after a restart, sent, edited, copied, exported, imported, deleted."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Tests tool calls in the chats file: stored before they run, settled after a kill, exported, found, sent again."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A start checks the whole file unless it was closed properly and is unchanged; the daily copy checks it, too."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Tests statistics and provenance, encoded as text and decoded."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

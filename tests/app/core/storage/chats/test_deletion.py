@@ -1,7 +1,5 @@
 """Tests deletion with undo: marked items are invisible, are restored completely, and are deleted later."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A full or unwritable disk results in one sentence and no loss, and everything works again afterwards."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Tests opening the chats on a full disk or in a read-only folder: they stay in place and are shown."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 from datetime import UTC, datetime

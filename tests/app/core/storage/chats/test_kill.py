@@ -3,8 +3,6 @@
 The long form kills two hundred times.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import signal

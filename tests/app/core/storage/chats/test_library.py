@@ -1,7 +1,5 @@
 """Tests folders, pins, archive, order, copies and drafts of messages in the store, also after a restart."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Another program locks the chats file: a short lock is waited for, a long one reported, and no write is lost."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

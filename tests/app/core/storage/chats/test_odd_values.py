@@ -1,7 +1,5 @@
 """Unpaired surrogates, numbers beyond 64 bits and dates outside the calendar are stored as well as possible."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 

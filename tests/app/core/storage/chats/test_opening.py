@@ -1,7 +1,5 @@
 """The chats open with any file at the path: damaged, newer, foreign, unwritable. Nothing is deleted."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import random

@@ -1,7 +1,5 @@
 """The search finds words and prefixes in every branch, and has no query language."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import sqlite3

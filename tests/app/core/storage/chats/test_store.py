@@ -1,7 +1,5 @@
 """Tests what the store returns: turns, running answers, endings, regenerated answers, titles, restarts."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Compares the store with a simple model: any order of calls and restarts gives the same conversations."""
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import tempfile

@@ -1,7 +1,5 @@
 """Titles of chats and folders are one line without invisible characters, whatever their origin."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

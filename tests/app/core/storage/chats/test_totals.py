@@ -1,7 +1,5 @@
 """Tests lifetime totals: counted in the answer's transaction, and kept when chats are deleted."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """Answers that could not be written yet are handled without losing a word."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Questions with finished answers, and stores that are opened again."""
 
-from __future__ import annotations
-
 from app.core.domain.messages import MessageState
 from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation

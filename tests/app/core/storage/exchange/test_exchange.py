@@ -1,7 +1,5 @@
 """Tests lossless export and import, exports of other programs, and hostile files."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

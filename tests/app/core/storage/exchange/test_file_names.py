@@ -1,7 +1,5 @@
 """Any title becomes a file name that every system accepts: a single component without invisible characters."""
 
-from __future__ import annotations
-
 import unicodedata
 from pathlib import Path, PurePosixPath, PureWindowsPath
 

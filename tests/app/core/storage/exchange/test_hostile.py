@@ -1,7 +1,5 @@
 """Hostile files for import or export: absurd numbers, broken links, bombs, surrogates, damaged zips."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Tests Markdown exports: the shown path with reasoning, statistics and files; ordinary ones can be imported."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zipfile

@@ -1,7 +1,5 @@
 """Tests real formats of ChatGPT and LM Studio exports: reasoning, speech, citations, models, folders."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

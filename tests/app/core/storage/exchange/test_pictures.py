@@ -1,7 +1,5 @@
 """Pictures of other programs' exports are imported from beside the conversations, and from nowhere else."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tests chats as Markdown by other programs, and Markdown that is not a chat."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

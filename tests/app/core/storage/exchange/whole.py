@@ -1,7 +1,5 @@
 """Reads complete exports, for tests of their content."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

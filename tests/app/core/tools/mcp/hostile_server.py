@@ -1,7 +1,5 @@
 """An MCP server as a program; its first argument selects its behaviour. Standard library only."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """An MCP server with OAuth and its own authorization server, built with the server side of the SDK, on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import socket

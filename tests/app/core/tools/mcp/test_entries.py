@@ -1,7 +1,5 @@
 """Tests the configuration file of tool servers, also files of other programs."""
 
-from __future__ import annotations
-
 import json
 import os
 import stat

@@ -1,7 +1,5 @@
 """Servers that hang, crash, flood and lie: each loses only its own calls, and each failure is one sentence."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Tests tool results with pictures; sizes are limited before processing, which holds the interpreter lock."""
 
-from __future__ import annotations
-
 import base64
 import time
 from typing import Any

@@ -1,7 +1,5 @@
 """Tests slightly broken servers: each broken part fails alone, and an answer ends its call at once."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Tests OAuth sign-in: only on the user's request, in a browser, stored only in the keyring."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading

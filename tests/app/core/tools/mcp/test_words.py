@@ -1,7 +1,5 @@
 """Tests texts of servers, cleaned for users and prompts."""
 
-from __future__ import annotations
-
 import re
 
 import pytest
