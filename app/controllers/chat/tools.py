@@ -89,6 +89,7 @@ class ToolController(PartsController):
         self._reported_failures: dict[str, str] = {}
         self._last_offered: tuple[ToolDefinition, ...] = ()
         self._counts = parts.counts
+        self._is_closed = False
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._result_arrived.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         self._state.chat_settings_changed.connect(self._update_tools_text)
@@ -162,6 +163,8 @@ class ToolController(PartsController):
         return self._waiting_chats.pop(conversation_id, None) is not None
 
     def _on_servers(self) -> None:
+        if self._is_closed:  # the report of a server that ended with the window
+            return
         self._publish_offered()
         self._show_menu()
         if not self.providers.is_starting:
@@ -328,6 +331,7 @@ class ToolController(PartsController):
         for conversation_id in list(self.turns):
             self.stop(conversation_id)
         self._waiting_chats.clear()
+        self._is_closed = True
         self.providers.close()
 
     def _next_calls(self, turn: ToolTurn) -> None:
