@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.domain.tools.calls import CallStatus
+from app.core.domain.tools.servers import Phase
 from app.core.tools.turn import RESULT_CHARS
 from engine.records import EngineReady, ToolFormat
 from tests.app.core.hub.test_tokens import Memory
@@ -179,7 +180,7 @@ def test_a_sign_in_is_kept_in_the_keyring_and_in_no_file(qtbot: QtBot) -> None:
         qtbot.waitUntil(lambda: requests.read()[0].sign_in == "wanted")
         assert not memory.kept
         requests.sign_in_requested.emit("x")
-        qtbot.waitUntil(lambda: requests.read()[0].state == "ready")
+        qtbot.waitUntil(lambda: requests.read()[0].phase is Phase.READY)
         qtbot.waitUntil(lambda: words == ["You can close this page now, and go back to Paceline."])
         assert requests.read()[0].sign_in == "done"
         assert list(memory.kept) == [("paceline tools", server.url)]
