@@ -208,7 +208,7 @@ class Transcript(SelectableArea, QScrollArea):
             card.deleteLater()
 
     def _on_theme_changed(self) -> None:
-        """Adapt the cards to a changed density, text size or palette, in this event loop iteration."""
+        """Adapt the cards to a changed text size or palette, in this event loop iteration."""
         self._heights.begin_relayout()
         QTimer.singleShot(0, self, self._on_theme_applied)
 
@@ -264,7 +264,6 @@ class Transcript(SelectableArea, QScrollArea):
         while card.build_next():
             pass
         self._column.add(card)
-        self._theme.apply_density(card)
         self._update_last()
         self.follows_end = True
         self._heights.release_anchor()
@@ -372,7 +371,6 @@ class Transcript(SelectableArea, QScrollArea):
         card = self.make_card(state.view)
         card.restore_state(state)
         self._column.replace_spacer(index, card, state.height)
-        self._theme.apply_density(card)
         self._update_last()
         return card
 
@@ -503,7 +501,6 @@ class Transcript(SelectableArea, QScrollArea):
         self._is_filled = False
         # An offscreen card is shown when complete: each added part would lay out all visible cards.
         self._column.add_above(card, shown=is_visible)
-        self._theme.apply_density(card)
         self._update_last()
 
     def jump_to_end(self) -> None:

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import (
-    QChildEvent,
     QCoreApplication,
     QEvent,
     QLocale,
@@ -15,7 +14,6 @@ from PySide6.QtCore import (
     QRectF,
     QSize,
     Qt,
-    QTimer,
     Signal,
 )
 from PySide6.QtGui import (
@@ -44,7 +42,7 @@ from app.core.domain.messages import MessageView
 from app.core.domain.model_name import model_name, shown_name
 from app.core.domain.settings.fields import SettingField, SettingValue
 from app.core.domain.settings.table import TOOLS
-from engine.records import Problem, RunStats
+from engine.records import Problem
 from ui.composer.composer import Composer
 from ui.composer.mode_button import NEXT_MODE_KEYS
 from ui.conversations.sidebar import Sidebar
@@ -116,7 +114,6 @@ class MainWindow(QMainWindow):
     """The chat with its panes, and the other pages. Controllers connect to the parts that they serve."""
 
     closing = Signal()  # the window is about to close
-    _is_made = False
     _is_problem_of_chat = False
 
     def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
@@ -134,7 +131,6 @@ class MainWindow(QMainWindow):
         self.resize(DEFAULT_SIZE)
         self.layout_state.show_buttons()
         self.composer.setFocus()
-        self._is_made = True
 
     def _make_parts(self) -> None:
         self.sidebar = Sidebar(self.theme)
@@ -221,9 +217,6 @@ class MainWindow(QMainWindow):
         self.stats.clear()
         if last is not None:
             self.stats.end(last)
-            self.composer.set_context(last.context_used, last.context_size)
-        else:
-            self.composer.set_context(0, 0)
         self.composer.set_streaming(self.transcript.is_streaming)
 
     def name_conversation(self, title: str) -> None:
@@ -256,14 +249,7 @@ class MainWindow(QMainWindow):
         self.legend.add_message(view)
         self.stats.end(view.stats)
         self.speech.end(footer(view.stats))
-        if view.stats is not None and view.stats.context_size:
-            self.composer.set_context(view.stats.context_used, view.stats.context_size)
         self.composer.set_streaming(False)
-
-    def show_stats(self, stats: RunStats) -> None:
-        self.stats.show_stats(stats)
-        if stats.context_size:
-            self.composer.set_context(stats.context_used, stats.context_size)
 
     def set_engine(self, view: EngineView) -> None:
         reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
@@ -304,9 +290,6 @@ class MainWindow(QMainWindow):
         """Set the text size, a key of `ui.theme.theme.TEXT_SIZES`."""
         self.theme.set_text_size(name, self)
         self.layout_state.fit_text(self.theme.type.base)
-
-    def set_density(self, name: str) -> None:
-        self.theme.set_density(name, self)
 
     def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
         """Show a problem; if ``of_chat``, it disappears when another chat is opened."""
@@ -379,14 +362,6 @@ class MainWindow(QMainWindow):
         self.composer.set_text(text)
         self.composer.setFocus()  # the page with the button closes, and the next message is written here
         self.composer.submit()
-
-    def childEvent(self, event: QChildEvent) -> None:
-        super().childEvent(event)
-        if not (event.added() and self._is_made and self.theme.compact):
-            return  # looking up the child would make PySide load all its classes before the first paint
-        child = event.child()
-        if isinstance(child, QWidget):
-            QTimer.singleShot(0, child, lambda: self.theme.apply_density(child))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses a focused button; unused letters go to the composer."""
@@ -480,13 +455,12 @@ def add_commands(window: MainWindow) -> None:
     commands.add(CHATS, mark("Commands", "Rename the selected or open chat"), "F2", lambda: _rename(window))
     commands.describe(CHATS, mark("Commands", "Delete the selected chats"), ("Del", "Backspace"))
     commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", undo.undo, tips=(undo.action_button,))
-    commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
     _add_page_commands(window)
     _add_window_commands(window)
 
 
 def _add_chat_commands(window: MainWindow) -> None:
-    commands, composer, signals = window.commands, window.composer, window.sidebar.library_signals
+    commands, composer = window.commands, window.composer
     commands.describe(CHAT, mark("Commands", "Send the message"), "Enter")
     commands.describe(CHAT, mark("Commands", "New line"), "Shift+Return")
     words = mark("Commands", "Attach files to the message")
@@ -495,7 +469,6 @@ def _add_chat_commands(window: MainWindow) -> None:
     commands.add(CHAT, words, "Esc", window.on_escape, suspendable=False, tips=(composer.stop_button,))
     commands.add(CHAT, mark("Commands", "Next speculation mode"), NEXT_MODE_KEYS, composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
-    commands.add(CHAT, mark("Commands", "Print this chat"), "Ctrl+P", lambda: signals.exported.emit(None, "print"))
     commands.add(CHAT, mark("Commands", "Find in this chat"), "Ctrl+F", window.find_in_chat)
     commands.add(CHAT, mark("Commands", "Next match"), "F3", lambda: window.find_bar.step(1))
     commands.add(CHAT, mark("Commands", "Previous match"), "Shift+F3", lambda: window.find_bar.step(-1))

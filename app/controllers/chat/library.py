@@ -1,4 +1,4 @@
-"""Passes actions of the sidebar to the store: search, folders, pins, archive, order, copies."""
+"""Passes actions of the sidebar to the store: search, folders, pins, archive, copies."""
 
 import logging
 from collections.abc import Callable
@@ -31,14 +31,10 @@ class LibraryController(PartsController):
         library_signals.pinned.connect(self._then_refresh(library.set_pinned))
         library_signals.archived.connect(self._then_refresh(library.set_archived))
         library_signals.moved_to_folder.connect(self._then_refresh(library.move_to_folder))
-        library_signals.reordered.connect(
-            self._then_refresh(lambda ids, folder_id: library.arrange(ids, folder_id=folder_id))
-        )
         library_signals.duplicated.connect(self.duplicate)
         library_signals.folder_created.connect(self.make_folder)
         library_signals.folder_renamed.connect(self._then_refresh(library.rename_folder))
         library_signals.folder_folded.connect(self._then_refresh(library.set_folded))
-        library_signals.folders_reordered.connect(self._then_refresh(library.arrange_folders))
 
     def search(self, typed: str) -> None:
         """Search on the storage thread; the hits arrive by a signal."""

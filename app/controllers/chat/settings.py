@@ -13,7 +13,7 @@ from app.core.storage.prompts import Prompts
 from engine.requests import ForgetPast
 from ui.composer.prompt_list import builtin_prompts
 
-APPEARANCE = frozenset({"theme", "text_size", "density"})
+APPEARANCE = frozenset({"theme", "text_size"})
 
 
 class ChatSettingsController(PartsController):
@@ -44,7 +44,7 @@ class ChatSettingsController(PartsController):
     def _on_settings(self, changed: Collection[str]) -> None:
         window, settings = self._window, self._state.settings
         window.set_settings(settings.values)
-        looks = {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}
+        looks = {"theme": window.set_theme, "text_size": window.set_text_size}
         for key in APPEARANCE.intersection(changed):
             looks[key](settings.text(key))
         if "learn_past" in changed and not settings.values["learn_past"]:

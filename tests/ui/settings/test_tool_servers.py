@@ -17,9 +17,7 @@ from ui.settings.tool_server_requests import ToolServerRequests
 from ui.settings.tool_servers import ToolServers
 from ui.theme.theme import Theme
 
-READY = ToolServer(
-    "files", "npx files", Phase.READY, log=("a warning",), is_on=True, tools=("read: <b>Reads</b>.",)
-)
+READY = ToolServer("files", "npx files", Phase.READY, log=("a warning",), is_on=True, tools=("read: <b>Reads</b>.",))
 
 
 def test_a_server_is_shown_as_it_is(qtbot: QtBot) -> None:
@@ -140,9 +138,7 @@ def test_signing_in_is_asked_for_by_a_click_and_shows_the_address(
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     requests = ToolServerRequests()
-    view = ToolServer(
-        "notes", "example.com", Phase.FAILED, "It asks you to sign in.", sign_in="wanted", is_on=True
-    )
+    view = ToolServer("notes", "example.com", Phase.FAILED, "It asks you to sign in.", sign_in="wanted", is_on=True)
     views = [view]
     requests.read = lambda: tuple(views)
     page = ToolServers(Theme(assets_dir() / "icons"), requests)

@@ -115,10 +115,9 @@ def test_a_server_that_failed_before_the_question_is_told_with_it(app: AppHarnes
 @pytest.mark.parametrize("app", ["good"], indirect=True)
 def test_definitions_are_counted_before_anything_is_sent(app: AppHarness, qtbot: QtBot) -> None:
     load(app, qtbot)
-    has_second = lambda text: '"second"' in text and '"calculate"' in text  # noqa: E731
-    qtbot.waitUntil(lambda: any(has_second(one.texts[0]) for one in app.engine.counts))
     meter = app.controller.context.meter
-    qtbot.waitUntil(lambda: meter.parts.has_tools and meter.parts.system > 20)  # counted as words here
+    qtbot.waitUntil(lambda: '"second"' in app.controller.state.tools_text)
+    qtbot.waitUntil(lambda: meter.parts.has_tools and meter.parts.system > 20)
     counted = meter.parts.system
     app.window.composer.edit.setPlainText("Hello there")
     qtbot.waitUntil(lambda: app.window.composer._sum is not None and app.window.composer._sum.total > counted)

@@ -15,8 +15,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.core.tools.interface import ToolResult
 from app.core.domain.tools.servers import Phase, ToolServer
+from app.core.tools.interface import ToolResult
 from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import LOG_LINES, JsonValueCounter, Limits
 from app.core.tools.mcp.provider import McpTools

@@ -12,8 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from app.core.hub.errors import TokenStoreError
 from app.core.domain.tools.servers import Phase, ToolServer
+from app.core.hub.errors import TokenStoreError
 from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.provider import McpTools
