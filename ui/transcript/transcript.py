@@ -75,7 +75,6 @@ class Transcript(SelectableArea, QScrollArea):
         wrap_viewport(self)
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
-        self._shows_rejected = False
         self.edits: dict[int, str] = {}  # unsaved edits by message id; the cards of these messages open an editor
         self.pool = CardPool()
         self.selection = TranscriptSelection(theme, self, lambda: self.entries)
@@ -135,16 +134,8 @@ class Transcript(SelectableArea, QScrollArea):
             if isinstance(card, AnswerCard):
                 card.mark_sources(wanted)
 
-    def show_rejected(self, wanted: bool) -> None:
-        """Show or hide rejected tokens, struck through, in every answer."""
-        self._shows_rejected = wanted
-        for card in self.cards:
-            if isinstance(card, AnswerCard):
-                card.show_rejected(wanted)
-        self.lay_out()
-
     def _refresh_marks(self) -> None:
-        if self._marked or self._shows_rejected:
+        if self._marked:
             # after the answers have applied the palette
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
@@ -156,7 +147,6 @@ class Transcript(SelectableArea, QScrollArea):
             card = self._create_card(view, width)
         if isinstance(card, AnswerCard):
             card.mark_sources(self._marked)
-            card.show_rejected(self._shows_rejected)
         if isinstance(card, UserCard | AnswerCard) and (typed := self.edits.get(view.id)):
             card.resume_edit(typed)
         self.summaries.attach_line(card)

@@ -145,7 +145,7 @@ class MainWindow(QMainWindow):
         self.undo_bar = UndoBar(self.theme)
         self._bars = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar)
         self.stats = StatsPanel(self.theme)
-        self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.rejected)
+        self.legend = MarksLegend(self.theme, self.stats.now.sources)
         self.tool_servers = ToolServerRequests(self)
         self.chat_settings = ChatSettings(self)
         self.find_bar = FindBar(self.theme, self.transcript)
@@ -441,7 +441,6 @@ def _connect_conversation(window: MainWindow) -> None:
     window.transcript.link_activated.connect(window.dialogs.ask_link)
     window.stats.now.find_draft.connect(window.models.find_draft)
     window.stats.now.sources_selected.connect(window.transcript.mark_sources)
-    window.stats.now.rejected_toggled.connect(window.transcript.show_rejected)
 
 
 def add_commands(window: MainWindow) -> None:
@@ -555,13 +554,11 @@ def _fill_screen(window: MainWindow) -> None:
 
 
 def _add_source_switch(window: MainWindow) -> None:
-    rejected = window.stats.now.rejected
-    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources, rejected)
+    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources)
     bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
     set_tab_order((window.header,))
     words = mark("Commands", "Mark tokens by source")
     window.commands.add(CHAT, words, "Ctrl+Shift+M", switch.click, tips=(switch,))
-    window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", rejected.click)
 
 
 def _switch_server(window: MainWindow) -> None:
