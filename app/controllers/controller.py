@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
-from app.controllers.chat.answers import AnswerController
+from app.controllers.chat.answers import AnswerController, VersionController
 from app.controllers.chat.attachments import AttachmentController
 from app.controllers.chat.context import ContextController
-from app.controllers.chat.conversations import ConversationController
-from app.controllers.chat.deletion import DeletionController
-from app.controllers.chat.library import LibraryController
+from app.controllers.chat.conversations import ChatSettingsController, ConversationController
+from app.controllers.chat.library import DeletionController, LibraryController
 from app.controllers.chat.projects import ProjectController
-from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
-from app.controllers.chat.versions import VersionController
 from app.controllers.engine_bridge import EngineBridge
 from app.controllers.models.engines import RemoteServersController
 from app.controllers.models.hub import HubController
