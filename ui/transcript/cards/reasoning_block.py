@@ -124,13 +124,6 @@ class ReasoningBlock(QWidget):
         self._update_body()
         self._update_header()
 
-    def reset(self) -> bool:
-        if self.body is not None or self.is_open or self._is_live:
-            return False
-        self.text, self._base, self._num_fed, self.duration_ms = "", 0, 0, None
-        self._provenance = ("", SourceRuns(), frozenset())
-        return True
-
     def set_duration(self, thinking_ms: int | None) -> None:
         if thinking_ms is not None:
             self.duration_ms = thinking_ms

@@ -167,21 +167,6 @@ def test_a_model_without_vision_gets_the_name_of_a_picture(harness: AppHarness, 
     assert not tray.vision_text.isVisible()
 
 
-def test_a_long_pasted_text_can_become_an_attachment(harness: AppHarness, qtbot: QtBot) -> None:
-    composer = harness.window.composer
-    QApplication.clipboard().setText("word " * 1500)
-    qtbot.keyClicks(composer.edit, "before ")
-    qtbot.keyClick(composer.edit, *PASTE)
-    assert composer.tray.offer.isVisible()
-    assert "7,500 characters" in composer.tray.offer_text.text()
-    qtbot.mouseClick(composer.tray.attach_button, Qt.MouseButton.LeftButton)
-    assert composer.text == "before "
-    assert not composer.tray.offer.isVisible()
-    qtbot.waitUntil(lambda: [chip.attachment.name for chip in chips(harness)] == ["Pasted text.txt"])
-    qtbot.waitUntil(lambda: "tokens" in captions(harness)[0])
-    qtbot.waitUntil(lambda: composer.context_label.property("kind") == "warning")
-
-
 def test_a_huge_pasted_text_is_attached_at_once(harness: AppHarness, qtbot: QtBot) -> None:
     QApplication.clipboard().setText("y" * 300_000)
     qtbot.keyClick(harness.window.composer.edit, *PASTE)
