@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from engine.intervals import percentile_ms
 from engine.picture import Picture as Picture
-from engine.picture import PictureSize as PictureSize
 from engine.reasoning_tags import ANSWER_FRAMES as ANSWER_FRAMES
 from engine.reasoning_tags import CHANNEL_SEPARATOR as CHANNEL_SEPARATOR
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS
@@ -320,14 +319,6 @@ class ChatRequest:
     top_logprobs: int | None = None  # number of most likely tokens to report for each token; None: none
     thinking: str = ""  # name of a `ThinkingOption`; empty, or unknown to the model: the template's default
     template_variables: tuple[tuple[str, TemplateValue], ...] = ()  # for the chat template, after those of `thinking`
-
-
-@dataclass(frozen=True, slots=True)
-class CountRequest:
-    """Counts the tokens of texts without control tokens, and of pictures by their sizes."""
-
-    request_id: int
-    texts: tuple[str | PictureSize, ...]
 
 
 class CacheType(StrEnum):
@@ -661,14 +652,6 @@ class StatsUpdate:
 
 
 @dataclass(frozen=True, slots=True)
-class TokensCounted:
-    """Tokens of each text of a `CountRequest`; None if no model is loaded."""
-
-    request_id: int
-    counts: tuple[int, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
 class Finished:
     """An answer ended; sent once for each request that did not fail. The command line uses ``token_ids``.
 
@@ -693,4 +676,4 @@ class JobEvent:
 
 
 AnswerEvent = PrefillProgress | SummaryUpdate | TextChunk | StatsUpdate | Finished | EngineFailed
-Event = LoadProgress | EngineReady | EngineEnded | TokensCounted | AnswerEvent | JobEvent
+Event = LoadProgress | EngineReady | EngineEnded | AnswerEvent | JobEvent

@@ -1,10 +1,10 @@
-"""The message box: it grows with its lines, accepts pasted files and signals long pasted texts."""
+"""The message box: it grows with its lines, accepts pasted files, and passes on texts that are too long for it."""
 
 import re
 from math import ceil
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetricsF, QImage, QKeyEvent, QTextCursor, QTextOption
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetricsF, QImage, QKeyEvent, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ui.text.language import translate
@@ -12,8 +12,6 @@ from ui.theme.theme import Theme
 from ui.widgets.exact_text import VerbatimTextEdit
 
 MAX_LINES = 9
-LONG_PASTE_CHARS = 4_000  # about a thousand tokens: too long to read in a box of nine lines
-LONG_PASTE_LINES = 60
 HUGE_PASTE_CHARS = 200_000  # longer texts would take seconds to lay out
 HUGE_LINE_CHARS = 20_000  # longer lines would take seconds to lay out
 LONG_WORD_CHARS = 1_000  # Qt's search for the end of a word takes quadratic time
@@ -62,7 +60,6 @@ class MessageEdit(VerbatimTextEdit):
     send = Signal()  # Enter without Shift
     focus_changed = Signal(bool)  # the focus came (True) or went
     files_pasted = Signal(list)  # paths of files from the clipboard
-    long_pasted = Signal(object)  # a cursor that selects the long pasted text
     huge_pasted = Signal(str)  # a text that is too long for the box and was not inserted
     picture_pasted = Signal(object)  # the clipboard's `QImage`, if the clipboard holds nothing else
 
@@ -109,15 +106,8 @@ class MessageEdit(VerbatimTextEdit):
         if not fits_box(text):
             self.huge_pasted.emit(text)
             return
-        start = self.textCursor().selectionStart()
         wrap_for(self, self.exact_text() + text)
         self.insertPlainText(text)
-        if len(text) > LONG_PASTE_CHARS or text.count("\n") > LONG_PASTE_LINES:
-            pasted = self.textCursor()
-            end = pasted.position()
-            pasted.setPosition(start)
-            pasted.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-            self.long_pasted.emit(pasted)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """Accept everything that pasting supports, so that the menu offers it."""

@@ -282,7 +282,6 @@ class BlockStream:
     _table_head: str = ""  # first two lines of a split table
     _widths: tuple[int, ...] = ()  # column widths of a split table
     words: str = ""  # words that the last chunk added to the open block, if nothing else changed
-    was_parsed: bool = False  # whether the last chunk had to be parsed
 
     def feed(self, text: str) -> list[Block]:
         """Add text; returns the blocks that became closed."""
@@ -297,8 +296,7 @@ class BlockStream:
         self._tail = grown.lstrip("\n")
         self._tail_begin += len(grown) - len(self._tail)
         self.words = ""
-        self.was_parsed = not (self._grow_open_fence() or self._grow_words(num_known))
-        return self._parse() if self.was_parsed else []
+        return [] if self._grow_open_fence() or self._grow_words(num_known) else self._parse()
 
     def accepts_words(self, text: str) -> bool:
         """Whether this text would only add words to the open block."""

@@ -76,7 +76,8 @@ class LaneTextView(SelectableArea, QScrollArea):
     def clear(self) -> None:
         self.selection.clear()
         self.text, self._runs, self._follows = "", SourceRuns(), True
-        self.body.reset()
+        self.body.restart()
+        self.body.mark_new_tokens(self.text, self._runs, self._wanted)
         self.body.grow_in = self._grow
 
     def append(self, text: str, spans: Iterable[TokenSpan]) -> None:

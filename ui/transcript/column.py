@@ -3,8 +3,6 @@
 A column that another one replaces is deleted, and gets no new style before.
 """
 
-from collections.abc import Callable
-
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QSpacerItem, QWidget
@@ -56,11 +54,6 @@ class MessageColumn(QWidget):
         card.setGeometry(0, 0, width, card.height())
         card.setVisible(shown)
 
-    def adopt_hidden(self, card: QWidget) -> None:
-        """Make an empty card a hidden child, which styles it."""
-        card.setParent(self._inner)
-        card.hide()
-
     def remove(self, index: int) -> None:
         self._layout.takeAt(index)
         entry = self.entries.pop(index)
@@ -92,19 +85,6 @@ class MessageColumn(QWidget):
         self._layout.insertWidget(index, card)
         card.setGeometry(QRect(place.left(), place.top(), place.width(), height))
         card.show()
-
-    def resize_spacers(self, rescaled: Callable[[CardState], CardState]) -> None:
-        """Update the heights of recycled messages."""
-        for index, entry in enumerate(self.entries):
-            item = self._layout.itemAt(index)
-            room = item.spacerItem() if item is not None else None
-            invalidate_item(item)
-            if isinstance(entry, CardState) and room is not None:
-                state = self.entries[index] = rescaled(entry)
-                height = state.height + self._layout.spacing()
-                room.changeSize(0, height, QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
-        self._layout.invalidate()
-        self._layout.update()
 
     def height_of(self, index: int) -> int:
         return self._geometry(index).height()

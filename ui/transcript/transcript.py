@@ -21,7 +21,7 @@ from ui.transcript.cards.user_card import UserCard
 from ui.transcript.column import COLUMN_PX, MessageColumn, TranscriptContent
 from ui.transcript.found_words import FoundWords, HitPieces, forget_found
 from ui.transcript.message_menus import MessageMenus
-from ui.transcript.recycling.recycler import CardPool, CardPrefetcher, CardRecycler, OffscreenHeights, show_above
+from ui.transcript.recycling.recycler import CardRecycler, ReadingPosition, show_above
 from ui.transcript.selection import Entry, SelectableArea, TranscriptSelection
 from ui.transcript.summaries import SummaryLines
 from ui.widgets.building import reserve_scroll_bar, wrap_viewport
@@ -75,9 +75,7 @@ class Transcript(SelectableArea, QScrollArea):
         wrap_viewport(self)
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
-        self._shows_rejected = False
         self.edits: dict[int, str] = {}  # unsaved edits by message id; the cards of these messages open an editor
-        self.pool = CardPool()
         self.selection = TranscriptSelection(theme, self, lambda: self.entries)
         self.menus = MessageMenus(self.selection)
         self.summaries = SummaryLines(theme, lambda: self.cards)
@@ -108,21 +106,13 @@ class Transcript(SelectableArea, QScrollArea):
         self.setWidget(self._content)
         self.jump_button = JumpButton(theme, self, self._content)
         self.jump_button.clicked.connect(self.jump_to_end)
-        self.prefetcher = CardPrefetcher(self.pool, self.make_empty_card, lambda: self._column)
-        self._recycler = CardRecycler(
-            self,
-            lambda: self._column,
-            self._restore_card,
-            self.prefetcher.prefetch_step,
-            self.recycle_card,
-            self._scheduler,
-        )
+        self._recycler = CardRecycler(self, lambda: self._column, self._restore_card, self._scheduler)
         self._recycler.restored_above.connect(lambda: setattr(self, "_grows_above", True))
         self._recycler.restored.connect(self._on_restored)
         self._recycler.layout_changed.connect(self.lay_out)
-        self._heights = OffscreenHeights(self, lambda: self._column, lambda: self.follows_end)
-        self._recycler.settled.connect(self._heights.record)
-        self._heights.layout_changed.connect(self.lay_out)
+        self._reading_position = ReadingPosition(self, lambda: self._column, lambda: self.follows_end)
+        self._recycler.settled.connect(self._reading_position.record)
+        self._reading_position.layout_changed.connect(self.lay_out)
         self._theme.changed.connect(self._on_theme_changed)
         bar = self.verticalScrollBar()
         bar.valueChanged.connect(self._on_value)
@@ -135,36 +125,20 @@ class Transcript(SelectableArea, QScrollArea):
             if isinstance(card, AnswerCard):
                 card.mark_sources(wanted)
 
-    def show_rejected(self, wanted: bool) -> None:
-        """Show or hide rejected tokens, struck through, in every answer."""
-        self._shows_rejected = wanted
-        for card in self.cards:
-            if isinstance(card, AnswerCard):
-                card.show_rejected(wanted)
-        self.lay_out()
-
     def _refresh_marks(self) -> None:
-        if self._marked or self._shows_rejected:
+        if self._marked:
             # after the answers have applied the palette
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
     def make_card(self, view: MessageView) -> MessageCard:
         """Create a message's card, connected and marked. The caller adds it to a layout; `build_next` fills it."""
-        width = min(self.width(), COLUMN_PX) - CARD_PADDING_PX
-        card = self.pool.take(view, width)
-        if card is None:
-            card = self._create_card(view, width)
+        card = self._create_card(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
         if isinstance(card, AnswerCard):
             card.mark_sources(self._marked)
-            card.show_rejected(self._shows_rejected)
         if isinstance(card, UserCard | AnswerCard) and (typed := self.edits.get(view.id)):
             card.resume_edit(typed)
         self.summaries.attach_line(card)
         return card
-
-    def make_empty_card(self, view: MessageView) -> MessageCard:
-        """Create a card for the pool, of the class that `make_card` uses for this message."""
-        return self._create_card(view, min(self.width(), COLUMN_PX) - CARD_PADDING_PX)
 
     def _create_card(self, view: MessageView, width: int) -> MessageCard:
         card: MessageCard
@@ -203,18 +177,14 @@ class Transcript(SelectableArea, QScrollArea):
         self.edits[message_id] = text
         self.edit_typed.emit(message_id, text)
 
-    def recycle_card(self, card: MessageCard) -> None:
-        if self.summaries.line_of(card) is not None or not self.pool.recycle(card):
-            card.deleteLater()
-
     def _on_theme_changed(self) -> None:
-        """Adapt the cards to a changed density, text size or palette, in this event loop iteration."""
-        self._heights.begin_relayout()
+        """Adapt the cards to a changed text size or palette, in this event loop iteration."""
+        self._reading_position.begin_relayout()
         QTimer.singleShot(0, self, self._on_theme_applied)
 
     def _on_theme_applied(self) -> None:
         self.lay_out()
-        self._heights.end_relayout(is_final=False)
+        self._reading_position.end_relayout(is_final=False)
 
     @property
     def _column(self) -> MessageColumn:
@@ -248,9 +218,9 @@ class Transcript(SelectableArea, QScrollArea):
         """Replace all messages; the last ones appear at once."""
         self.selection.clear()
         old, *cards = self._content.start_new_column()
-        self._discarded += [old, *cards, *self.pool.clear(), *self.prefetcher.reset()]
+        self._discarded += [old, *cards]
         self._recycler.reset()
-        self._heights.reset()
+        self._reading_position.reset()
         self._streaming = None
         self.follows_end, self._last_maximum, self._grows_above = True, 0, True
         self._scroll_target = None
@@ -264,10 +234,9 @@ class Transcript(SelectableArea, QScrollArea):
         while card.build_next():
             pass
         self._column.add(card)
-        self._theme.apply_density(card)
         self._update_last()
         self.follows_end = True
-        self._heights.release_anchor()
+        self._reading_position.release_anchor()
         self.lay_out()
         self._tab_order.schedule(0)
 
@@ -372,7 +341,6 @@ class Transcript(SelectableArea, QScrollArea):
         card = self.make_card(state.view)
         card.restore_state(state)
         self._column.replace_spacer(index, card, state.height)
-        self._theme.apply_density(card)
         self._update_last()
         return card
 
@@ -401,9 +369,11 @@ class Transcript(SelectableArea, QScrollArea):
 
     def _scroll_to_target(self) -> None:
         ids = [entry.message_id for entry in self._column.entries]
-        if self._scroll_target not in ids or self._recycler.building is not None:
+        if self._scroll_target not in ids:
             self._schedule_build()
             return
+        while self._recycler.building is not None:
+            self._build_step()
         card = self._recycler.restore(ids.index(self._scroll_target))
         if self._found and not self._found.open(card):
             self._build_timer.start(BETWEEN_SLICES_MS)
@@ -411,7 +381,7 @@ class Transcript(SelectableArea, QScrollArea):
         self._scroll_target, self.follows_end = None, False
         self.lay_out()
         self.verticalScrollBar().setValue(max(0, self._target_top(card) - GO_TO_MARGIN_PX))
-        self._heights.release_anchor()
+        self._reading_position.release_anchor()
         card.set_revealed(True)
         self.jump_finished.emit(card.message_id)
 
@@ -460,7 +430,6 @@ class Transcript(SelectableArea, QScrollArea):
 
     def _build_slice(self, budget_s: float = 0) -> None:
         """Build older messages from the end, then delete replaced ones, for a few milliseconds."""
-        # Recycle first, since the recycled card can show the next message.
         if self.is_building and self._recycler.building is None and self._recycler.recycle_one():
             self._build_timer.start(self._recycler.pause_ms)
             return
@@ -484,8 +453,7 @@ class Transcript(SelectableArea, QScrollArea):
         card = self._recycler.building
         is_visible = self.verticalScrollBar().value() == 0
         if card is None and self._waiting:
-            if is_visible or not self.prefetcher.prefetch_step(self._waiting[-1]):
-                self._insert_above(self._waiting.pop(), is_visible=is_visible)
+            self._insert_above(self._waiting.pop(), is_visible=is_visible)
             return is_visible and self.is_building
         if card is not None and not self._is_filled:
             self._is_filled = not card.build_next()
@@ -503,13 +471,12 @@ class Transcript(SelectableArea, QScrollArea):
         self._is_filled = False
         # An offscreen card is shown when complete: each added part would lay out all visible cards.
         self._column.add_above(card, shown=is_visible)
-        self._theme.apply_density(card)
         self._update_last()
 
     def jump_to_end(self) -> None:
         self.follows_end = True
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
-        self._heights.release_anchor()
+        self._reading_position.release_anchor()
         self.jump_button.hide()
 
     def _on_value(self, value: int) -> None:
@@ -550,11 +517,11 @@ class Transcript(SelectableArea, QScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Move the button to the lower edge; build the messages that a taller page also shows."""
-        self._heights.begin_relayout()
+        self._reading_position.begin_relayout()
         super().resizeEvent(event)
         if event.size().width() != event.oldSize().width():
             self.lay_out()
-        self._heights.end_relayout()
+        self._reading_position.end_relayout()
         self._ring.follow_widget()
         self.jump_button.place()
         self._recycler.check_viewport()

@@ -1,6 +1,5 @@
 """The empty page: offers models if none is loaded, and example prompts for a new chat."""
 
-import re
 from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -8,7 +7,6 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
 
 from app.core.domain.engine_view import EngineState, EngineView
-from engine.records import ModelInfo
 from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.theme.theme import Theme
@@ -60,49 +58,11 @@ CHAT: tuple[Example, ...] = (
     ),
     ("feather", tr.mark("Hear a story"), tr.mark("Write a short story about a fox.")),
 )
-CODE: tuple[Example, ...] = (
-    (
-        "file-code",
-        tr.mark("Write a function"),
-        tr.mark("Write a Python function that finds all prime numbers up to n, with a docstring and tests."),
-    ),
-    (
-        "pencil",
-        tr.mark("Add types"),
-        tr.mark(
-            "Add type annotations to this function and return all of it:\n\n```python\ndef mean(values):\n"
-            "    total = 0\n    for value in values:\n        total += value\n    return total / len(values)\n```"
-        ),
-    ),
-    (
-        "list",
-        tr.mark("Turn data into JSON"),
-        tr.mark("Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester."),
-    ),
-    (
-        "circle-question-mark",
-        tr.mark("Understand an error"),
-        tr.mark("What does “IndexError: list index out of range” mean, and how do I find its cause?"),
-    ),
-)
-TEXT: tuple[Example, ...] = (
-    ("feather", tr.mark("A story"), tr.mark("Once upon a time, in a small village by the sea, there lived")),
-    ("list", tr.mark("An article"), tr.mark("The three most important inventions of the nineteenth century were")),
-    ("file-code", tr.mark("A function"), "def fibonacci(n):\n    "),
-    ("pencil", tr.mark("A letter"), tr.mark("Dear Ms Miller,\n\nthank you for your letter of")),
-)
-_CODE_NAME = re.compile(
-    r"\b(?:cod(?:er|e|estral|egemma|ellama)|starcoder\d*|devstral|deepseek[- ]coder)\b", re.IGNORECASE
-)
 
 
-def examples_for(model: ModelInfo | None, *, builtin: bool, completes: bool) -> tuple[Example, ...]:
-    """Examples for a model. The built-in pair knows little, a coder writes code, a base model continues texts."""
-    if builtin:
-        return BUILTIN
-    if completes:
-        return TEXT
-    return CODE if model is not None and _CODE_NAME.search(model.name) else CHAT
+def examples_for(*, builtin: bool, completes: bool) -> tuple[Example, ...]:
+    """Examples for a model. The built-in pair knows little; a base model only continues texts."""
+    return BUILTIN if builtin else () if completes else CHAT
 
 
 class PromptCard(QPushButton):
@@ -221,7 +181,7 @@ class EmptyState(QScrollArea):
         self.prompts.setVisible(not missing)
         has_no_template = view.target is not None and not view.target.has_template
         self.complete_button.setVisible(not missing and (has_no_template or self._completes))
-        self._show_examples(examples_for(view.target, builtin=builtin, completes=self._completes))
+        self._show_examples(examples_for(builtin=builtin, completes=self._completes))
         ready = view.state is EngineState.READY
         for card in self.prompt_cards:
             card.setEnabled(ready)

@@ -18,7 +18,6 @@ from engine.records import (
     Mode,
     Overflow,
     Picture,
-    PictureSize,
     SamplingParams,
     ToolCall,
 )
@@ -107,7 +106,7 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
     return parts
 
 
-def picture_sizes(views: Iterable[MessageView]) -> tuple[PictureSize, ...]:
+def picture_sizes(views: Iterable[MessageView]) -> tuple[tuple[int, int], ...]:
     """Width and height of the shown pictures in the messages, in pixels."""
     listed = tuple(views)
     named = _results_without_pictures(listed)
@@ -173,10 +172,3 @@ def result_message(
         return Message("tool", with_attachments(words, pictures), tool_call_id=call.call_id, name=call.name)
     seen = tuple((0, decode(each.picture)) for each in pictures if each.picture is not None)
     return Message("tool", words, tool_call_id=call.call_id, name=call.name, pictures=seen)
-
-
-def text_to_count(messages: Iterable[Message]) -> str:
-    """The text that is counted against the context: messages and tool calls."""
-    return "\n".join(
-        "\n".join((one.content, *(f"{call.name} {call.arguments}" for call in one.tool_calls))) for one in messages
-    )

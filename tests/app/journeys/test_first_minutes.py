@@ -18,7 +18,7 @@ from app.startup.assembly import real_engine
 from engine.records import Source
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.shared_files import real_model
-from ui.window.empty_state import BUILTIN, CHAT, CODE, TEXT
+from ui.window.empty_state import BUILTIN, CHAT
 
 SMOL, GEMMA = "smollm2-135m-instruct-q4_1.gguf", "gemma-3-270m-q4_k_m.gguf"
 QWEN, QWEN_DRAFT = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf", "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf"
@@ -84,7 +84,7 @@ def test_a_pair_whose_draft_lies_in_the_library(harness: AppHarness, qtbot: QtBo
     path, draft = real_model(QWEN), real_model(QWEN_DRAFT)
     harness.controller.hub.service.add(str(draft))
     open_model(harness, qtbot, path)
-    assert offered(harness) == [text for _, _, text in CODE]
+    assert offered(harness) == [text for _, _, text in CHAT]
     banner = harness.window.notice_banner
     qtbot.waitUntil(lambda: not banner.action_button.isHidden(), timeout=WAIT_MS)
     assert "can draft for this model" in banner.message.text()
@@ -112,8 +112,11 @@ def test_a_base_model_continues_texts(harness: AppHarness, qtbot: QtBot) -> None
     assert not target.has_template
     assert "has no chat template" in harness.window.empty.text.text()
     qtbot.mouseClick(harness.window.empty.complete_button, LEFT)
-    qtbot.waitUntil(lambda: offered(harness) == [text for _, _, text in TEXT])
-    try_example(harness, qtbot, 0)
+    qtbot.waitUntil(lambda: offered(harness) == [])
+    harness.window.composer.edit.setPlainText("Once upon a time, in a small village by the sea, there lived")
+    before = len(harness.window.finished)
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(harness.window.finished) > before, timeout=WAIT_MS)
     answer = harness.messages()[-1]
     assert answer.text.strip()
     assert "User:" not in answer.text

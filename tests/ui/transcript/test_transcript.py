@@ -266,6 +266,7 @@ def fixture_opened(qapp: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ma
     window = MainWindow(ASSETS, FIELDS)
     window.show_conversation("A long chat", history_of(3_000))
     window.show()
+    window.transcript._build_timer.stop()
     yield window
     window.close()
     window.deleteLater()

@@ -10,7 +10,7 @@ from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import FROM_MODEL
 from tests.ui.conftest import model
 from ui.theme.theme import Theme
-from ui.window.empty_state import BUILTIN, CHAT, CODE, TEXT, EmptyState
+from ui.window.empty_state import BUILTIN, CHAT, EmptyState
 
 
 @pytest.fixture
@@ -36,15 +36,6 @@ def test_the_built_in_examples_are_for_the_built_in_pair_only(page: EmptyState) 
     assert offered(page) == [text for _, _, text in CHAT]
 
 
-@pytest.mark.parametrize(
-    ("name", "codes"),
-    [("Qwen2.5 Coder 1.5B Instruct", True), ("Codestral 22B", True), ("StarCoder2 3B", True), ("Decoder 7B", False)],
-)
-def test_a_model_for_code_is_offered_code(page: EmptyState, name: str, codes: bool) -> None:
-    page.set_engine(view(name), builtin=False)
-    assert offered(page) == [text for _, _, text in (CODE if codes else CHAT)]
-
-
 def test_a_model_without_a_template_says_so_and_offers_to_continue_texts(page: EmptyState, qtbot: QtBot) -> None:
     page.set_engine(view(), builtin=False)
     assert page.complete_button.isHidden()
@@ -54,7 +45,7 @@ def test_a_model_without_a_template_says_so_and_offers_to_continue_texts(page: E
         qtbot.mouseClick(page.complete_button, Qt.MouseButton.LeftButton)
     assert chosen.args == [True]
     page.set_completing(True)
-    assert offered(page) == [text for _, _, text in TEXT]
+    assert offered(page) == []
     assert page.title.text() == "Continue a text"
     with qtbot.waitSignal(page.completing_chosen) as back:
         qtbot.mouseClick(page.complete_button, Qt.MouseButton.LeftButton)

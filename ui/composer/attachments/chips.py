@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPixmap, QResizeEvent, QShowEvent, QTextCursor
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPixmap, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QScrollArea, QWidget
 
 from app.core.domain.attachments import Attachment, AttachmentKind
 from ui.composer.message_edit import MessageEdit
 from ui.text.formatting import count, size, without_markup
-from ui.text.language import Translator, translate
+from ui.text.language import Translator
 from ui.text.one_line import elided
 from ui.theme.theme import Theme
-from ui.widgets.building import button, hbox, label, vbox, wrap_viewport
-from ui.widgets.exact_text import exact_selection
+from ui.widgets.building import hbox, label, vbox, wrap_viewport
 from ui.widgets.icon_button import IconButton
 
 tr = Translator("Attachments")
@@ -51,7 +50,7 @@ def title_of(attachment: Attachment) -> str:
 
 
 def attachment_facts(attachment: Attachment) -> str:
-    """Kind, size and tokens: ``Markdown · 1.2 kB · 310 tokens``; for a picture its size in pixels."""
+    """Kind, size and tokens: ``Markdown · 1.2 kB · about 310 tokens``; for a picture its size in pixels."""
     parts = [tr(KINDS[attachment.kind])]
     if attachment.picture is not None:
         parts.append(f"{attachment.picture.width} × {attachment.picture.height}")
@@ -59,7 +58,7 @@ def attachment_facts(attachment: Attachment) -> str:
         parts.append(size(attachment.num_bytes) if attachment.num_bytes >= 1000 else f"{attachment.num_bytes} B")
     number = attachment.num_tokens
     if number is not None:
-        parts.append(tr("{count} tokens", None, number).format(count=count(number)))
+        parts.append(tr("about {count} tokens", None, number).format(count=count(number)))
     return " · ".join(parts)
 
 
@@ -273,26 +272,20 @@ class AttachmentTray(QWidget):
     # an attachment's id
     removed = Signal(int)
     opened = Signal(int)
-    text_offered = Signal(str)  # a long pasted text was taken out of the box and is to be attached
+    text_offered = Signal(str)  # a pasted text that is too long for the box, to be attached
 
     def __init__(self, theme: Theme, edit: MessageEdit) -> None:
         super().__init__()
         self._edit = edit
-        self._pasted: QTextCursor | None = None
         self.rows = AttachmentRows(theme, removable=True)
         self.room = AttachmentScrollArea(self.rows)
         self.rows.removed.connect(self._remove)
         self.rows.opened.connect(self.opened)
-        self.offer_text, self.vision_text = label("", "caption", wrap=True), label("", "caption", wrap=True)
-        self.attach_button = button(translate("AttachmentTray", "Attach as a file"), self._accept_offer)
-        self.keep_button = button(translate("AttachmentTray", "Keep as text"), self._dismiss_offer)
-        self.offer = _row(self.offer_text, self.attach_button, self.keep_button)
+        self.vision_text = label("", "caption", wrap=True)
         self.vision_text.hide()
-        vbox(self.room, self.vision_text, self.offer, parent=self, margins=(0, 0, 4, 0), spacing=8)
-        edit.long_pasted.connect(self._offer_paste)
+        vbox(self.room, self.vision_text, parent=self, margins=(0, 0, 4, 0), spacing=8)
         edit.huge_pasted.connect(self.text_offered)
-        edit.textChanged.connect(self._check_offer)
-        self._dismiss_offer()
+        self._update()
 
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
         self.rows.show_attachments(attachments, notes)
@@ -319,38 +312,5 @@ class AttachmentTray(QWidget):
         if not self.rows.chips:
             self._edit.setFocus()
 
-    def _offer_paste(self, pasted: QTextCursor) -> None:
-        self._pasted = pasted
-        words = translate("AttachmentTray", "That is a long text ({count} characters).")
-        self.offer_text.setText(words.format(count=count(len(pasted.selectedText()))))
-        self.offer.show()
-        self._update()
-
-    def _check_offer(self) -> None:
-        if self._pasted is not None and not self._pasted.hasSelection():
-            self._dismiss_offer()
-
-    def _accept_offer(self) -> None:
-        pasted = self._pasted
-        if pasted is not None:
-            text = exact_selection(pasted)
-            pasted.removeSelectedText()
-            self._dismiss_offer()
-            self.text_offered.emit(text)
-
-    def _dismiss_offer(self) -> None:
-        had_focus = self.attach_button.hasFocus() or self.keep_button.hasFocus()
-        self._pasted = None
-        self.offer.hide()
-        self._update()
-        if had_focus:
-            self._edit.setFocus()
-
     def _update(self) -> None:
-        self.setVisible(bool(self.rows.chips) or not (self.offer.isHidden() and self.vision_text.isHidden()))
-
-
-def _row(words: QLabel, *buttons: QPushButton) -> QWidget:
-    made = QWidget()
-    hbox((words, 1), *buttons, parent=made, margins=(0, 0, 4, 0), spacing=8)
-    return made
+        self.setVisible(bool(self.rows.chips) or not self.vision_text.isHidden())

@@ -20,7 +20,6 @@ from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.card import CardState, MessageCard
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.editor import MessageEditor
-from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.reasoning_block import ReasoningBlock
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.provenance import PassView, SourceRuns
@@ -97,12 +96,10 @@ class AnswerCard(MessageCard):
         self.editor: MessageEditor | None = None
         self._text_width = text_width
         self.reasoning: ReasoningBlock | None = None
-        self._pooled_reasoning: ReasoningBlock | None = None  # reasoning block to reuse
         self._num_fed = 0  # number of answer characters that the body has
         self._words_at = 0  # position in the whole text at which the answer begins
         self._runs = SourceRuns()
         self._marked: frozenset[Source] = frozenset()
-        self._shows_rejected = False
         self.body = AnswerBody(theme, self, text_width)
         if view.cites:
             self.body.cites = f"{SOURCE_LINK}{view.id}/"
@@ -169,7 +166,6 @@ class AnswerCard(MessageCard):
         self._text = view.text
         self._runs.extend(view.spans)
         if view.state is MessageState.STREAMING:
-            self.body.prefetcher.prefetch()  # the prompt is being read meanwhile
             self._append_text()
         else:
             split = split_thinking(view.text)
@@ -199,13 +195,10 @@ class AnswerCard(MessageCard):
 
     def _ensure_reasoning(self) -> ReasoningBlock:
         if self.reasoning is None:
-            self.reasoning, self._pooled_reasoning = self._pooled_reasoning, None
-            if self.reasoning is None:
-                self.reasoning = ReasoningBlock(self.theme, self._text_width)
-                self.reasoning.link_activated.connect(self.link_activated)
-                self.reasoning.expanded.connect(lambda: self.unfolded.emit(self))
-                self._column.insertWidget(self._column.indexOf(self.body), self.reasoning)
-            self.reasoning.show_rejected(self._shows_rejected)
+            self.reasoning = ReasoningBlock(self.theme, self._text_width)
+            self.reasoning.link_activated.connect(self.link_activated)
+            self.reasoning.expanded.connect(lambda: self.unfolded.emit(self))
+            self._column.insertWidget(self._column.indexOf(self.body), self.reasoning)
             self.reasoning.show()
         return self.reasoning
 
@@ -213,7 +206,7 @@ class AnswerCard(MessageCard):
         """Build one more part, from the end; False if all are built."""
         if self.body.build_next() or (self.reasoning is not None and self.reasoning.build_next()):
             return True
-        parts = [part for part in (self.body, self.reasoning) if part and (self._marked or self._shows_rejected)]
+        parts = [part for part in (self.body, self.reasoning) if part and self._marked]
         if any(part.mark_next(self._text, self._runs, self._marked) for part in parts):
             return True
         self._is_whole = True
@@ -231,57 +224,9 @@ class AnswerCard(MessageCard):
         for body in bodies:
             yield from (part for part in body.segments if isinstance(part, CodeBlock)) if body is not None else ()
 
-    @property
-    def wrapping_px(self) -> int:
-        bodies = [self.body]
-        if self.reasoning is not None and self.reasoning.is_open and self.reasoning.body is not None:
-            bodies.append(self.reasoning.body)
-        return sum(part.height() for body in bodies for part in body.segments if isinstance(part, ProseView))
-
-    @property
-    def is_incomplete(self) -> bool:
-        return self._is_streaming or not self._is_whole
-
     def save_state(self) -> CardState | None:
         state = super().save_state()
         return state and replace(state, expanded=self.reasoning is not None and self.reasoning.is_open)
-
-    def can_show(self, view: MessageView) -> bool:
-        """Whether the message is a finished answer without other versions."""
-        return view.role == "assistant" and view.state is not MessageState.STREAMING and len(view.versions) < 2
-
-    def reset(self) -> bool:
-        """Clear the card for reuse; False if it has other versions or a Continue button."""
-        if (
-            self.versions is not None
-            or self.continue_button is not None
-            or self._is_streaming
-            or self.editor is not None
-        ):
-            return False
-        self.release_height()
-        self.set_revealed(False)
-        self.body.reset()
-        if self.reasoning is not None:
-            self.reasoning.hide()
-            if self.reasoning.reset():
-                self._pooled_reasoning = self.reasoning
-            else:
-                self._column.removeWidget(self.reasoning)
-                self.reasoning.deleteLater()
-            self.reasoning = None
-        return True
-
-    def rebind(self, view: MessageView, text_width: int) -> None:
-        """Show another message; `build_next` fills the card, as for a new one."""
-        super().rebind(view, text_width)
-        self._text_width = text_width
-        self.body.expect_width(text_width)
-        self._runs = SourceRuns()
-        self._num_fed = self._words_at = 0
-        self._is_whole = self._is_last = False
-        self._show_text(view)
-        self._set_state(view)
 
     def restore_state(self, state: CardState) -> None:
         if state.expanded and self.reasoning is not None:
@@ -290,15 +235,6 @@ class AnswerCard(MessageCard):
     def mark_sources(self, wanted: frozenset[Source]) -> None:
         if wanted or self._marked:
             self._marked = wanted
-            self._update_marks()
-
-    def show_rejected(self, wanted: bool) -> None:
-        """Show or hide rejected tokens, struck through above their replacements."""
-        if wanted != self._shows_rejected:
-            self._shows_rejected = wanted
-            self.body.show_rejected(wanted)
-            if self.reasoning is not None:
-                self.reasoning.show_rejected(wanted)
             self._update_marks()
 
     def _update_marks(self, *, afresh: bool = True) -> None:
@@ -372,7 +308,7 @@ class AnswerCard(MessageCard):
             if part is not None:
                 part.mark_new_tokens(self._text, self._runs, self._marked)
         self._append_text()
-        if self._marked or self._shows_rejected:
+        if self._marked:
             self._update_marks(afresh=False)
         self.progress.hide()
         self.progress_label.hide()
@@ -434,7 +370,7 @@ class AnswerCard(MessageCard):
         if afresh:
             self._runs = SourceRuns()
             self._runs.extend(view.spans)
-        if self._marked or self._shows_rejected:
+        if self._marked:
             self._update_marks(afresh=afresh)
         took_ms = self.reasoning.duration_ms if self.reasoning is not None else None
         finished = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 
-from PySide6.QtCore import QEvent, QPoint, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QHelpEvent
 from PySide6.QtWidgets import QPlainTextEdit, QToolTip, QWidget
 
@@ -16,16 +16,14 @@ from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.transcript.cards.code_block import CodeBlock
 from ui.transcript.cards.page_growth import allow_updates, inherit_no_updates
-from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polish_widgets
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
-from ui.transcript.marks.provenance import RangeLocator, SourceRuns, formula_units, rejected_at
+from ui.transcript.marks.provenance import RangeLocator, SourceRuns, formula_units
 from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
 SEGMENT_SPACING = 10
-MAX_UNJOINED = 12  # consecutive slow chunks after which the prefetcher runs anyway
 JOIN_MS = 5  # pause after the frame that painted the closed block
 MAX_POOLED = 8  # maximum number of pooled prose views, and of pooled code blocks
 
@@ -56,16 +54,6 @@ class PartPool:
 
     def __init__(self) -> None:
         self._parts: list[ProseView | CodeBlock] = []
-
-    def __len__(self) -> int:
-        return len(self._parts)
-
-    def has(self, kind: type) -> bool:
-        return any(isinstance(one, kind) for one in self._parts)
-
-    def add(self, part: ProseView | CodeBlock) -> None:
-        part.hide()
-        self._parts.append(part)
 
     def recycle(self, part: ProseView | CodeBlock) -> None:
         """Reset a hidden part and keep it; delete it if it cannot be reset or the pool is full."""
@@ -109,11 +97,11 @@ class AnswerBody(QWidget):
         self._text_width = text_width  # the expected width, so that the first layout is right
         self.cites = ""  # prefix of the address of citations, see `BlockStream`
         self._stream = BlockStream()
-        self.prefetcher = PartPrefetcher(theme, self)  # creates widgets while text arrives
         self._open_blocks: list[Block] = []  # closed blocks in a run that may still grow
         self._closed: list[Block] = []  # closed blocks that are still shown in the separate view
         self._separate_index: int | None = None  # index of the separate part, if later text cannot join its run
-        self._join_timer = IdleTimer(self, lambda: self.grow_in(self, self._join_parts))
+        self._join_timer = QTimer(self, singleShot=True, interval=JOIN_MS)
+        self._join_timer.timeout.connect(lambda: self.grow_in(self, self._join_parts))
         self._sealed_blocks = 0  # number of widgets that can no longer change
         self._parts: list[BodyPart] = []
         self._final_plan: list[Segment] = []  # segments of the open blocks
@@ -121,10 +109,7 @@ class AnswerBody(QWidget):
         self._reading: SlicedParser | None = None  # parses a whole text in slices
         self._waiting: list[Segment] = []  # segments of a whole text that have no widget yet
         self._pool = PartPool()  # keeps the widgets of joined blocks for the next block
-        self._unpolished: list[QWidget] = []  # unstyled widgets of the last prefetched part
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
-        self._shows_rejected = False
-        self._num_slow = 0  # consecutive chunks that were parsed or closed a block
         self._num_settled = 0  # number of sealed widgets at the last `pop_changed_top`
         self._changed: tuple[int, int] | None = None  # first changed part, and its first changed pixel row
         self.grow_in: Callable[[QWidget, Callable[[], None]], None] = _apply_now  # runs a change that adds height
@@ -140,7 +125,7 @@ class AnswerBody(QWidget):
 
     def accepts_words(self, text: str) -> bool:
         """Whether this text would only add words to the last widget."""
-        return not self._shows_rejected and self._stream.accepts_words(text)
+        return self._stream.accepts_words(text)
 
     def append(self, text: str) -> None:
         if self._parts and self.isVisible():
@@ -148,17 +133,12 @@ class AnswerBody(QWidget):
         self._closed += self._stream.feed(text)
         self._show(self._stream.words)
         if self._closed and not self._join_timer.isActive():
-            self._join_timer.begin(JOIN_MS)
-            self.prefetcher.postpone()
-        self._num_slow = self._num_slow + 1 if self._closed or self._stream.was_parsed else 0
-        if not (0 < self._num_slow < MAX_UNJOINED or (self._pool.has(ProseView) and self._pool.has(CodeBlock))):
-            self.prefetcher.prefetch()
+            self._join_timer.start()
 
     def finish(self) -> None:
         self._closed += self._stream.finish()
         self._finish_closed()
         self._show()
-        self.prefetcher.clear()
         self._pool.clear()
         self.grow_in = _apply_now
 
@@ -199,8 +179,6 @@ class AnswerBody(QWidget):
             return True
         if not self._waiting:
             return False
-        if self._prepare_part(self._waiting[-1]):
-            return True
         segment = self._waiting.pop()
         self._make_part(segment, 0)
         self._fill_part(0, segment)
@@ -208,30 +186,9 @@ class AnswerBody(QWidget):
             self._set_gap(1)
         return True
 
-    def _prepare_part(self, segment: Segment) -> bool:
-        """Create or style a part for this segment; False when done."""
-        kind = CodeBlock if segment.is_code else ProseView
-        if not self.window().isVisible():
-            return False  # the styles are not known before the window is shown
-        if not self._pool.has(kind):
-            widget = self._make_widget(segment)
-            self._pool.add(widget)
-            self._unpolished = [*reversed(widget.findChildren(QWidget)), widget]
-            return True
-        return polish_widgets(self._unpolished)
-
-    def reset(self) -> None:
-        """Clear the body, keeping its widgets."""
-        self.restart()
-        self._set_provenance("", SourceRuns(), frozenset())
-
     def mark_new_tokens(self, raw: str, runs: SourceRuns, wanted: frozenset[Source]) -> None:
         """Set the sources that new widgets are marked with; ``raw`` is the text so far."""
         self._set_provenance(raw, runs, wanted)
-
-    def show_rejected(self, wanted: bool) -> None:
-        """Show or hide rejected tokens above their replacements; takes effect with the next `mark`."""
-        self._shows_rejected = wanted
 
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
         """Mark the tokens of the wanted sources; ``raw`` is the whole text.
@@ -273,8 +230,6 @@ class AnswerBody(QWidget):
         words = [item for item in ranges if item.start not in units] if units else ranges
         self._note_change(self._parts.index(part), part.widget.mark_words(words))
         part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
-        rejected = runs.rejections() if self._shows_rejected and fits else []
-        part.widget.set_rejected(rejected_at(text, part.source_map, rejected) if rejected else [])
 
     def event(self, event: QEvent) -> bool:
         """Handle the tool tips of all texts: a marked token shows its pass."""
@@ -326,7 +281,7 @@ class AnswerBody(QWidget):
     def _join_parts(self) -> None:
         """Join closed text to the run above. Called later, since it lays out the whole run again."""
         height, changed = self.sizeHint().height(), self._changed
-        shows_more = bool(self._provenance[2]) or self._shows_rejected
+        shows_more = bool(self._provenance[2])
         self._finish_closed()
         self._show()
         if shows_more:
@@ -393,8 +348,8 @@ class AnswerBody(QWidget):
         if existing is None:
             self._make_part(segment, index)
         changed = self._fill_part(index, segment, words)
-        if changed is not None and self._provenance[2] and not self._shows_rejected and not segment.is_code:
-            self._mark_one(self._parts[index])  # rejected tokens change the line heights
+        if changed is not None and self._provenance[2] and not segment.is_code:
+            self._mark_one(self._parts[index])
 
     def _fill_part(self, index: int, segment: Segment, words: str = "") -> int | None:
         part = self._parts[index]
@@ -424,9 +379,9 @@ class AnswerBody(QWidget):
     def _make_widget(self, segment: Segment) -> ProseView | CodeBlock:
         widget: ProseView | CodeBlock
         if segment.is_code:
-            widget = self.prefetcher.code()
+            widget = CodeBlock(self._theme, self)
         else:
-            widget = self.prefetcher.prose()
+            widget = ProseView(self._theme, self)
             widget.setProperty("kind", self.property("kind"))
             widget.setAccessibleName(self.accessibleName() or translate("AnswerBody", "Answer text"))
             widget.link_activated.connect(self.link_activated)
@@ -445,7 +400,7 @@ class AnswerBody(QWidget):
 
     def _on_redrawn(self, widget: ProseView) -> None:
         part = next((part for part in self._parts if part.widget is widget), None)
-        if part is not None and (self._provenance[2] or self._shows_rejected):
+        if part is not None and self._provenance[2]:
             self._mark_one(part)
 
     def _drop_parts(self, index: int) -> None:

@@ -65,14 +65,10 @@ class VersionSwitch(QWidget):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CardState:
-    """A message, the height of its card in pixels, and the user's changes to the card.
-
-    ``wrapping``: the part of the height that is wrapping text, so depends on the card's width.
-    """
+    """A message, the height of its card in pixels, and the user's changes to the card."""
 
     view: MessageView
     height: int
-    wrapping: int = 0
     expanded: bool = False  # whether the reasoning is unfolded
 
     @property
@@ -221,26 +217,7 @@ class MessageCard(QFrame):
         # the card's own height may be too small until the page has grown
         flows = layout.hasHeightForWidth()
         height = layout.totalHeightForWidth(self.width()) if flows else layout.totalSizeHint().height()
-        return CardState(self.view, height, self.wrapping_px)
-
-    @property
-    def wrapping_px(self) -> int:
-        return 0
-
-    @property
-    def is_incomplete(self) -> bool:
-        return False
-
-    def can_show(self, view: MessageView) -> bool:  # noqa: ARG002
-        """Whether a reset card can show this message."""
-        return False
-
-    def reset(self) -> bool:
-        """Clear the card for the pool; False if it cannot be reused."""
-        return False
-
-    def rebind(self, view: MessageView, text_width: int) -> None:  # noqa: ARG002
-        self._view, self.message_id = view, view.id
+        return CardState(self.view, height)
 
     def restore_state(self, state: CardState) -> None:
         """Restore the user's changes to a former card of the message, before the first `build_next`."""

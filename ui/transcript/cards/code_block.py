@@ -102,8 +102,7 @@ class CodeView(ReadOnlyText, QPlainTextEdit):
 class CodeBlock(QFrame):
     copied = Signal()  # the code was copied to the clipboard
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None, view: CodeView | None = None) -> None:
-        """Takes a prefetched ``view``."""
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.code = ""
@@ -119,7 +118,7 @@ class CodeBlock(QFrame):
         self.copy_button = IconButton(theme, "copy", copy, self.copy_code, text=tr("Copy"))
         self.wrap_button = IconButton(theme, "wrap-text", tr("Wrap long lines"))
         self.wrap_button.setCheckable(True)
-        self.view = view or CodeView(theme)
+        self.view = CodeView(theme)
         self.wrap_button.toggled.connect(self.view.set_wraps)
         self._highlighter = RangeHighlighter(self.view.document())
         bar = hbox(self.label, Stretch(), self.wrap_button, self.copy_button, margins=(12, 4, 4, 0))

@@ -56,7 +56,6 @@ class ReasoningBlock(QWidget):
         self._since_s: float | None = None
         self.duration_ms: int | None = None
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
-        self._shows_rejected = False
         self.body: AnswerBody | None = None
         self.header = _Header()
         self.header.setObjectName("thoughtHeader")
@@ -125,13 +124,6 @@ class ReasoningBlock(QWidget):
         self._update_body()
         self._update_header()
 
-    def reset(self) -> bool:
-        if self.body is not None or self.is_open or self._is_live:
-            return False
-        self.text, self._base, self._num_fed, self.duration_ms = "", 0, 0, None
-        self._provenance = ("", SourceRuns(), frozenset())
-        return True
-
     def set_duration(self, thinking_ms: int | None) -> None:
         if thinking_ms is not None:
             self.duration_ms = thinking_ms
@@ -155,11 +147,6 @@ class ReasoningBlock(QWidget):
         self._provenance = (raw, runs, wanted)
         return self.body is not None and self.is_open and self.body.mark_next(raw, runs, wanted)
 
-    def show_rejected(self, wanted: bool) -> None:
-        self._shows_rejected = wanted
-        if self.body is not None:
-            self.body.show_rejected(wanted)
-
     def _on_toggled(self, is_open: bool) -> None:
         self._show_frame()
         if is_open:
@@ -177,7 +164,6 @@ class ReasoningBlock(QWidget):
             return self.body
         body = self.body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
         body.setProperty("kind", "thought")
-        body.show_rejected(self._shows_rejected)
         body.setAccessibleName(tr("Reasoning"))
         body.link_activated.connect(self.link_activated)
         self._inner.addWidget(body)
@@ -212,7 +198,7 @@ class ReasoningBlock(QWidget):
         self._refresh_marks()
 
     def _refresh_marks(self) -> None:
-        if self.body is not None and (self._provenance[2] or self._shows_rejected):
+        if self.body is not None and self._provenance[2]:
             self.body.mark(*self._provenance)
 
     def _update_header(self) -> None:

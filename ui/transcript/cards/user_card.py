@@ -17,7 +17,6 @@ from ui.theme.theme import Theme
 from ui.transcript.cards.body import AnswerBody
 from ui.transcript.cards.card import ARROW_INSET_PX, CardState, MessageCard
 from ui.transcript.cards.editor import MessageEditor
-from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.widgets.building import button, hbox, vbox
 from ui.widgets.exact_text import VerbatimTextEdit
@@ -173,29 +172,6 @@ class UserCard(MessageCard):
             self.editor = None
             self._show_texts(shown=True)
             self.edit_button.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    def can_show(self, view: MessageView) -> bool:
-        return view.role == "user" and not view.attachments and len(view.versions) < 2 and not first_line_of(view.text)
-
-    def reset(self) -> bool:
-        has_more = (self.versions, self.attachments, self.editor, self._fold)
-        if any(part is not None for part in has_more):
-            return False
-        self.release_height()
-        self.set_revealed(False)
-        self.body.reset()
-        return True
-
-    def rebind(self, view: MessageView, text_width: int) -> None:
-        super().rebind(view, text_width)
-        self._text = view.text
-        self.body.expect_width(text_width)
-        self._show_words(view.text)
-
-    @property
-    def wrapping_px(self) -> int:
-        texts = [part.view for part in self.parts if isinstance(part.view, ProseView)]
-        return sum(text.height() for text in texts)
 
     @property
     def is_in_use(self) -> bool:

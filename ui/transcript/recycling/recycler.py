@@ -5,59 +5,22 @@ So memory depends on the visible messages only.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, QPoint, QRect, Qt, QTimer, Signal
 from PySide6.QtWidgets import QScrollArea, QWidget
 
-from app.core.domain.messages import MessageView
 from ui.transcript.cards.card import CardState, MessageCard
 from ui.transcript.cards.page_growth import layouts_disabled, updates_disabled
-from ui.transcript.cards.part_prefetcher import polish_widgets
 from ui.transcript.column import MessageColumn
 from ui.widgets.offscreen_scheduler import OffscreenScheduler
-
-MAX_CARDS = 5  # maximum number of question cards, and of answer cards
-
-
-class CardPool:
-    """Keeps cards for reuse, as hidden children of the column."""
-
-    def __init__(self) -> None:
-        self._cards: list[MessageCard] = []
-
-    def recycle(self, card: MessageCard) -> bool:
-        """Keep a hidden card; False if the pool is full or the card cannot be reused."""
-        if sum(type(one) is type(card) for one in self._cards) >= MAX_CARDS or not card.reset():
-            return False
-        self._cards.append(card)
-        return True
-
-    def has_card_for(self, view: MessageView) -> bool:
-        return any(card.can_show(view) for card in self._cards)
-
-    def take(self, view: MessageView, text_width: int) -> MessageCard | None:
-        """A card that shows this message; None if no card is suitable."""
-        for card in reversed(self._cards):
-            if card.can_show(view):
-                self._cards.remove(card)
-                card.rebind(view, text_width)
-                return card
-        return None
-
-    def clear(self) -> list[MessageCard]:
-        cards, self._cards = self._cards, []
-        return cards
-
 
 PREFETCH_PAGES = 3  # pages above and below the viewport within which all cards are complete
 RECYCLE_PAGES = 5  # pages beyond which cards are recycled; more pages than are built ahead
 NUM_LAST = 2  # the last question and answer are never recycled: keys act on them from anywhere
 SETTLE_MS = 250
-NO_MESSAGE = -1  # message id of a card without a message
 _IS_OPAQUE = Qt.WidgetAttribute.WA_OpaquePaintEvent
 RESIZE_PAUSE_MS = 100  # wait for the end of a drag, which resizes the window sixty times a second
-MIN_HEIGHT_PX = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,41 +34,34 @@ class _ScrollAnchor:
     share: float
 
 
-class OffscreenHeights(QObject):
-    """Estimates the heights of recycled messages, and keeps the reading position, when width or style change.
+class ReadingPosition(QObject):
+    """Keeps the reading position when width or style change; recycled messages keep their old heights until restored.
 
-    Heights are scaled like those of existing cards; they are exact after restoring. Call `record` when idle, and
-    `begin_relayout` and `end_relayout` around a change.
+    Call `record` when idle, and `begin_relayout` and `end_relayout` around a change.
     """
 
-    layout_changed = Signal()  # spacer heights changed: run the layouts
+    layout_changed = Signal()  # run the layouts
 
     def __init__(self, page: QScrollArea, column: Callable[[], MessageColumn], at_end: Callable[[], bool]) -> None:
         super().__init__(page)
         self._page, self._column, self._at_end = page, column, at_end
-        self._sizes: dict[MessageCard, tuple[int, int]] = {}  # height in pixels, and its part that is wrapping text
-        self._recycled: frozenset[CardState] = frozenset()  # states whose heights fit the current width and style
         self._anchor: _ScrollAnchor | None = None
         self._maximum = 0  # the scroll bar's maximum at the last check
         self._in_relayout = False
-        self._rescale_timer = QTimer(self, singleShot=True, interval=RESIZE_PAUSE_MS)
-        self._rescale_timer.timeout.connect(self._rescale)
+        self._settle_timer = QTimer(self, singleShot=True, interval=RESIZE_PAUSE_MS)
+        self._settle_timer.timeout.connect(self._settle)
         self._range_timer = QTimer(self, singleShot=True, interval=0)
         self._range_timer.timeout.connect(self._on_range_settled)
         page.verticalScrollBar().valueChanged.connect(self._on_scrolled)
         page.verticalScrollBar().rangeChanged.connect(lambda *_range: self._range_timer.start())
 
     def record(self) -> None:
-        """Record the current sizes for comparison after a change."""
-        if not self._rescale_timer.isActive():
-            entries = self._column().entries
-            self._sizes = {card: _size(card) for card in self._column().cards if not card.is_incomplete}
-            self._recycled = frozenset(entry for entry in entries if isinstance(entry, CardState))
+        if not self._settle_timer.isActive():
             self._anchor, self._maximum = self._current_anchor(), self._page.verticalScrollBar().maximum()
 
     def reset(self) -> None:
-        self._sizes, self._recycled, self._anchor = {}, frozenset(), None
-        self._rescale_timer.stop()
+        self._anchor = None
+        self._settle_timer.stop()
 
     def release_anchor(self) -> None:
         self._anchor = None
@@ -116,13 +72,13 @@ class OffscreenHeights(QObject):
         self._anchor = self._anchor or self._current_anchor()
 
     def end_relayout(self, *, is_final: bool = True) -> None:
-        """Restore the reading position after the cards were laid out; spacers follow soon.
+        """Restore the reading position after the cards were laid out.
 
         If not ``is_final``, more layouts follow, during which scrolling is not attributed to the user.
         """
         self._restore_anchor()
         self._in_relayout = not is_final
-        self._rescale_timer.start()
+        self._settle_timer.start()
 
     def _on_scrolled(self) -> None:
         # A style change may have started a layout before `begin_relayout`: then the page height has changed already.
@@ -155,42 +111,17 @@ class OffscreenHeights(QObject):
             top = column.top_of(index) + round(self._anchor.share * column.height_of(index))
             self._page.verticalScrollBar().setValue(top)
 
-    def _rescale(self) -> None:
-        pairs = [(size, _size(card)) for card, size in self._sizes.items() if card in self._column().cards]
-        wraps = _ratio([(old[1], new[1]) for old, new in pairs])
-        rest = _ratio([(old[0] - old[1], new[0] - new[1]) for old, new in pairs])
-
-        def rescaled(state: CardState) -> CardState:
-            if state not in self._recycled:  # recycled after the change, so its height is right
-                return state
-            wrapping = round(state.wrapping * wraps)
-            height = wrapping + round((state.height - state.wrapping) * rest)
-            return replace(state, height=max(height, MIN_HEIGHT_PX), wrapping=wrapping)
-
+    def _settle(self) -> None:
         self.begin_relayout()
-        if not wraps == rest == 1:
-            self._column().resize_spacers(rescaled)
-            self._sizes = {card: _size(card) for card in self._sizes if card in self._column().cards}
-            self._recycled = frozenset(entry for entry in self._column().entries if isinstance(entry, CardState))
         before = self._maximum
         self.layout_changed.emit()
         self._restore_anchor()
-        maximum = self._page.verticalScrollBar().maximum()
-        if maximum != before:  # spacers follow in a later event loop iteration, or cards are laid out once more
-            self._maximum = maximum
-            self._rescale_timer.start()
+        self._maximum = self._page.verticalScrollBar().maximum()
+        if self._maximum != before:  # cards are laid out once more in a later event loop iteration
+            self._settle_timer.start()
             return
         self._in_relayout = False
         self.record()
-
-
-def _size(card: MessageCard) -> tuple[int, int]:
-    return card.height(), card.wrapping_px
-
-
-def _ratio(pairs: list[tuple[int, int]]) -> float:
-    old, new = sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs)
-    return new / old if old > 0 and new > 0 else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,8 +135,7 @@ class _MissingCard:
 class CardRecycler(QObject):
     """Recycles and restores cards as the transcript scrolls.
 
-    ``make`` replaces the spacer at an index by a card; ``prefetch`` does one prefetch step and returns False if there
-    was nothing to do; ``recycle`` takes a removed card. ``building``: the card that is being filled, which is not
+    ``make`` replaces the spacer at an index by a card. ``building``: the card that is being filled, which is not
     recycled.
     """
 
@@ -219,16 +149,12 @@ class CardRecycler(QObject):
         page: QScrollArea,
         column: Callable[[], MessageColumn],
         make: Callable[[int], MessageCard],
-        prefetch: Callable[[MessageView], bool],
-        recycle: Callable[[MessageCard], None],
         scheduler: OffscreenScheduler,
     ) -> None:
         super().__init__(page)
         self._page = page
         self._column = column
         self._make = make
-        self._prefetch = prefetch
-        self._recycle = recycle
         self._scheduler = scheduler
         self.building: MessageCard | None = None
         self._restoring: dict[MessageCard, CardState] = {}  # incomplete cards and the states to restore
@@ -310,12 +236,11 @@ class CardRecycler(QObject):
             return
         entry = self._column().entries[near.index]
         until = self._scheduler.worked_s() + self._scheduler.slice_s(near.pages)
-        # Creating an empty card takes its own event loop iteration. Before that, a distant card is recycled, so that
-        # the message can reuse it.
+        # Creating an empty card takes its own event loop iteration.
         if isinstance(entry, MessageCard):
             while self._build_step(entry) and self._scheduler.worked_s() < until:
                 pass
-        elif not (self.recycle_one() or self._prefetch(entry.view)):
+        elif not self.recycle_one():
             self._begin_restore(near.index)
         self._restore_timer.start(self._scheduler.pause_ms(near.pages))
 
@@ -341,7 +266,7 @@ class CardRecycler(QObject):
             state = self._restoring.pop(card, None) or card.save_state()
             self._filled.discard(card)
             if state is not None:
-                self._recycle(column.replace_with_spacer(index, state))
+                column.replace_with_spacer(index, state).deleteLater()
                 self.layout_changed.emit()
                 return True
         return False
@@ -378,46 +303,6 @@ class CardRecycler(QObject):
         places = range(len(column.entries))
         first = max(bisect_right(places, top - num_pages * height, key=column.top_of) - 1, 0)
         return first, bisect_left(places, top + (num_pages + 1) * height, first, key=column.top_of)
-
-
-class CardPrefetcher:
-    """Puts empty cards into a pool.
-
-    ``make`` creates a card; ``column`` styles it while hidden.
-    """
-
-    def __init__(
-        self, pool: CardPool, make: Callable[[MessageView], MessageCard], column: Callable[[], MessageColumn]
-    ) -> None:
-        self._pool, self._make, self._column = pool, make, column
-        self._empty_card: MessageCard | None = None
-        self._unpolished: list[QWidget] = []
-        self._prefetched_for: int | None = None  # id of the message for which a card was created last
-
-    def prefetch_step(self, view: MessageView) -> bool:
-        """Do one step; False if the pool has a suitable card already, or can get none for the message."""
-        if self._empty_card is not None:
-            card = self._empty_card
-            if not polish_widgets(self._unpolished):
-                self._empty_card = None
-                if not self._pool.recycle(card):
-                    card.deleteLater()
-            return True
-        if self._pool.has_card_for(view):
-            return False
-        if self._prefetched_for == view.id:
-            return False  # the message is not plain text, or the pool is full
-        self._prefetched_for = view.id
-        self._empty_card = self._make(MessageView(NO_MESSAGE, view.role, ""))
-        self._column().adopt_hidden(self._empty_card)
-        self._unpolished = [*reversed(self._empty_card.findChildren(QWidget)), self._empty_card]
-        return True
-
-    def reset(self) -> list[MessageCard]:
-        """Start over; returns an unfinished card to delete."""
-        half_made = [] if self._empty_card is None else [self._empty_card]
-        self._empty_card, self._unpolished, self._prefetched_for = None, [], None
-        return half_made
 
 
 def show_above(

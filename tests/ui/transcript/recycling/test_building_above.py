@@ -44,11 +44,11 @@ def test_it_is_not_put_away(window: MainWindow, qtbot: QtBot) -> None:
 def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", HISTORY)
     page = window.transcript
-    qtbot.waitUntil(lambda: not page._heights._rescale_timer.isActive(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: not page._reading_position._settle_timer.isActive(), timeout=WAIT_MS)
     nums: list[int] = []
 
     def arrived() -> None:
-        page._heights.record()  # as when idle
+        page._reading_position.record()  # as when idle
         nums.append(len(page._column.entries))
 
     page.jump_finished.connect(arrived)
@@ -59,7 +59,7 @@ def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, q
         if len(page._column.entries) > nums[0]:
             break
     assert len(page._column.entries) > nums[0]
-    assert page._heights._anchor is not None
+    assert page._reading_position._anchor is not None
     window.resize(window.width(), window.height() - 40)
     qtbot.waitUntil(lambda: not page.is_building, timeout=WAIT_MS)
     assert abs(top_of(page, wanted) - GO_TO_MARGIN_PX) <= 1
@@ -68,7 +68,9 @@ def test_older_messages_do_not_move_the_place_that_is_kept(window: MainWindow, q
 def test_a_card_without_a_place_is_not_the_place_that_is_kept(window: MainWindow, qtbot: QtBot) -> None:
     window.show_conversation("t", HISTORY)
     page = window.transcript
-    qtbot.waitUntil(lambda: not page.is_building and not page._heights._rescale_timer.isActive(), timeout=WAIT_MS)
+    qtbot.waitUntil(
+        lambda: not page.is_building and not page._reading_position._settle_timer.isActive(), timeout=WAIT_MS
+    )
     bar = page.verticalScrollBar()
     bar.setValue(0)
     first = page._column.entries[0].message_id
@@ -76,6 +78,6 @@ def test_a_card_without_a_place_is_not_the_place_that_is_kept(window: MainWindow
     page._insert_above(page._waiting.pop(), is_visible=False)
     assert page._column.has_hidden_first
     bar.setValue(4)
-    page._heights.record()
-    assert page._heights._anchor is not None
-    assert page._heights._anchor.message_id == first
+    page._reading_position.record()
+    assert page._reading_position._anchor is not None
+    assert page._reading_position._anchor.message_id == first
