@@ -23,8 +23,7 @@ from engine.fit.estimate import (
     experts_pattern,
     head_memory,
 )
-from engine.fit.fit import estimate, report_of
-from engine.fit.table import FreeMemory, ModelPlan, PairPlan, fit_table
+from engine.fit.fit import FreeMemory, ModelPlan, PairPlan, estimate, memory_fit, report_of
 from engine.gguf.header import GgufHeader, read_header
 from engine.heads import tap
 from engine.heads.loading import open_head_file, open_own_heads
@@ -307,13 +306,13 @@ def test_the_table_counts_heads_with_who_brings_them(tmp_path: Path) -> None:
     plain = read_header(tiny_qwen35().write(tmp_path / "plain.gguf"))
     file = read_header(head_only(qwen35_with_mtp()).write(tmp_path / "head.gguf"))
     room, setup = FreeMemory(1 << 30), CacheSetup(512)
-    bare = fit_table(PairPlan(ModelPlan(plain, setup)), room).needed.main_bytes
-    own = fit_table(PairPlan(ModelPlan(header, setup)), room).needed.main_bytes
-    beside = fit_table(PairPlan(ModelPlan(plain, setup), ModelPlan(file, setup)), room).needed.main_bytes
+    bare = memory_fit(PairPlan(ModelPlan(plain, setup)), room).needed.main_bytes
+    own = memory_fit(PairPlan(ModelPlan(header, setup)), room).needed.main_bytes
+    beside = memory_fit(PairPlan(ModelPlan(plain, setup), ModelPlan(file, setup)), room).needed.main_bytes
     heads = [head_memory(header, setup), head_memory(plain, setup, file)]
     sums = [(one.weights + one.cache + one.compute).all_bytes for one in heads]
     assert (own - bare, beside - bare) == tuple(sums)
-    on_gpu = fit_table(PairPlan(ModelPlan(header, setup, gpu_layers=99)), FreeMemory(1 << 30, 1 << 30)).needed
+    on_gpu = memory_fit(PairPlan(ModelPlan(header, setup, gpu_layers=99)), FreeMemory(1 << 30, 1 << 30)).needed
     assert on_gpu.gpu_bytes > heads[0].weights.all_bytes
 
 

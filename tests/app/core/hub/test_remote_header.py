@@ -18,13 +18,11 @@ from app.core.hub import remote_header
 from app.core.hub.client import HubClient
 from app.core.hub.errors import HubError, HubUnreachableError
 from app.core.hub.file_names import group_models
-from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_memory_at, pair_plan
+from app.core.hub.pairs.assessment import check_draft
 from app.core.hub.records import RemoteLocation
 from app.core.hub.remote_header import MAX_FETCHED_BYTES, KnownModel, read_local_header, read_remote_header
 from engine.errors import ModelFileError, ModelHeaderError
-from engine.fit.table import FreeMemory
 from engine.gguf.header import parse_header, read_header, write_stub
-from engine.records import FitLevel
 from engine.sandbox.probe import judge_pairs
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.engine.damaged_files import random_damage
@@ -189,28 +187,13 @@ def test_side_files_are_refused_for_what_they_are(hub: LoopbackHub, file: GgufFi
         on_hub(hub, file)
 
 
-def test_a_pair_is_proved_before_it_is_here(hub: LoopbackHub, tmp_path: Path) -> None:
+def test_a_draft_is_checked_before_it_is_here(hub: LoopbackHub) -> None:
     target = on_hub(hub, GOOD, "target.gguf")
-    draft = on_hub(hub, tiny_llama(seed=2, n_ff=32), "draft.gguf")
-    proof = assess_pair(target, draft, LoadPlan(), free_memory_at(tmp_path / "not" / "yet"))
-    assert proof.match is not None
-    assert proof.match.matches
-    assert proof.fit.verdict is FitLevel.FITS
-    assert proof.fit.disk_bytes == target.size_bytes + draft.size_bytes
+    assert check_draft(target, on_hub(hub, tiny_llama(seed=2, n_ff=32), "draft.gguf")).coverage is None
     stranger = on_hub(hub, GOOD.with_metadata(tokenizer__ggml__bos_token_id=(Kind.UINT32, 7)), "stranger.gguf")
-    other = assess_pair(target, stranger, LoadPlan(), FreeMemory(1000))
-    assert other.match is not None
-    assert other.match.matches, "as a draft with another vocabulary"
-    assert other.match.coverage == 1.0
-    assert other.fit.verdict is FitLevel.TOO_LARGE
-
-
-def test_the_context_is_no_longer_than_the_model_was_trained_for(tmp_path: Path) -> None:
-    known = read_local_header(GOOD.write(tmp_path / "m.gguf"))
-    plan = pair_plan(known, known, LoadPlan(n_ctx=8192))
-    assert plan.target.setup.n_ctx == 256
-    assert plan.draft is not None
-    assert plan.draft.download_bytes == 0
+    other = check_draft(target, stranger)
+    assert other.matches, "as a draft with another vocabulary"
+    assert other.coverage == 1.0
 
 
 def test_the_cost_of_a_token(tmp_path: Path) -> None:
