@@ -107,7 +107,7 @@ class LibraryLine(QFrame):
         words = translate("LibraryLine", "Use as the draft")
         self.draft_action = add("file-box", words, lambda: requests.draft_requested.emit(ref))
         words = translate("LibraryLine", "Find a draft for it…")
-        self.find_action = add("search", words, lambda: requests.drafts_requested.emit(ref))
+        add("search", words, lambda: requests.drafts_requested.emit(ref))
         words = translate("LibraryLine", "Make a draft model from it…")
         self.self_draft_action = add("layers", words, lambda: requests.self_draft_requested.emit(ref))
         words = translate("LibraryLine", "Show in its folder")

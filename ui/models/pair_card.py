@@ -2,9 +2,8 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
 
 from app.core.domain.models import Drafting, FitSummary, MemoryPlace, PairSide, PairView, Presence, VocabularyMatch
 from app.core.domain.speed.pair_speed import measured_words
@@ -15,7 +14,7 @@ from ui.text.formatting import count, size, without_markup
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, separator, show_text, vbox
+from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, progress_bar, separator, show_text, vbox
 
 tr = Translator("PairCard")
 
@@ -26,39 +25,12 @@ _TOP = Qt.AlignmentFlag.AlignTop
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class MemoryBar(QWidget):
+def _memory_bar(place: MemoryPlace) -> QProgressBar:
     """The used share of free memory; the text beside it has the numbers."""
-
-    def __init__(self, theme: Theme, place: MemoryPlace) -> None:
-        super().__init__()
-        self._theme, self._place = theme, place
-        self.setMinimumWidth(80)
-        self.setFixedHeight(16)
-        self.setAccessibleName(place.label)
-        self.setAccessibleDescription(place_words(place))
-        theme.changed.connect(self.update)
-
-    def sizeHint(self) -> QSize:
-        return QSize(160, 16)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Paint a rounded bar, filled by the used share; hatched if the share exceeds the memory."""
-        tokens, place = self._theme.tokens, self._place
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        box = QRectF(0, self.height() / 2 - 3, self.width(), 6)
-        painter.setBrush(QColor(tokens.hover))
-        painter.drawRoundedRect(box, 3, 3)
-        if not place.free_bytes:
-            return
-        share = min(place.needed_bytes / place.free_bytes, 1.0)
-        colors = {FitLevel.FITS: tokens.good, FitLevel.TIGHT: tokens.caution, FitLevel.TOO_LARGE: tokens.danger}
-        painter.setBrush(QColor(colors.get(place.level, tokens.text_muted)))
-        painter.drawRoundedRect(QRectF(box.left(), box.top(), max(box.width() * share, 6), box.height()), 3, 3)
-        if place.level is FitLevel.TOO_LARGE:
-            painter.setBrush(QBrush(QColor(tokens.page), Qt.BrushStyle.BDiagPattern))
-            painter.drawRoundedRect(box, 3, 3)
+    bar = progress_bar(place.label)
+    bar.setAccessibleDescription(place_words(place))
+    bar.setValue(min(round(1000 * place.needed_bytes / place.free_bytes), 1000) if place.free_bytes else 0)
+    return bar
 
 
 def place_words(place: MemoryPlace) -> str:
@@ -93,7 +65,7 @@ class FitView(QWidget):
             mark = StatusMark(self._theme)
             mark.show_fit(place.level)
             self.rooms.addWidget(label(place.label), row, 0, _LEFT)
-            self.rooms.addWidget(MemoryBar(self._theme, place), row, 1)
+            self.rooms.addWidget(_memory_bar(place), row, 1)
             figure = label(place_words(place))
             figure.setFont(self._theme.font(0))
             self.rooms.addWidget(figure, row, 2, _RIGHT)

@@ -11,7 +11,6 @@ from app.core.domain.engines import (
     host_in,
     is_local_url,
     remote_model_id,
-    split_remote,
 )
 from engine.records import Problem
 from ui.models.parts import ModelsRequests, StatusMark
@@ -181,7 +180,6 @@ class RemoteServersPage(QWidget):
         self._theme, self._requests = theme, requests
         self.form = RemoteServerForm(theme, requests)
         self.cards: list[RemoteServerCard] = []
-        self._used: dict[str, str] = {}
         self._list = vbox(spacing=12)
         page = page_column(
             label(tr("Remote servers"), "heading"),
@@ -206,13 +204,5 @@ class RemoteServersPage(QWidget):
             RemoteServerCard(self._theme, self._requests, record, silent=record.url in silent) for record in records
         ]
         for each in self.cards:
-            each.choose(self._used.get(each.url) or chosen.get(each.url, ""))
+            each.choose(chosen.get(each.url, ""))
             self._list.addWidget(each)
-
-    def set_used(self, path: str) -> None:
-        """Set the model in use; the card of its server selects it."""
-        url, model = split_remote(path)
-        self._used = {url: model}
-        for each in self.cards:
-            if each.url == url:
-                each.choose(model)

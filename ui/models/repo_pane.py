@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QStackedWidget, QWidget
 
 from app.core.domain.models import FileKind, FileRow, Presence, RepoSummary, RepoView
@@ -148,12 +148,11 @@ class FileTable(QWidget):
 class TokenBox(QFrame):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
-        self._theme, self._requests = theme, requests
+        self._requests = requests
         self.setObjectName("card")
         self._page = ""
-        self.picture = QLabel()
-        self.picture.setFixedSize(16, 18)
-        self.title = label(translate("TokenBox", "This model is gated"), "strong")
+        self.title = StatusMark(theme)
+        self.title.show_mark("lock", translate("TokenBox", "This model is gated"), "warn")
         self.words = label(translate("HubViews", GATED_WORDS), "", wrap=True)
         self.field = QLineEdit()
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
@@ -167,14 +166,8 @@ class TokenBox(QFrame):
         )
         self.remove_button = button(translate("TokenBox", "Forget the token"), requests.token_removed.emit)
         row = hbox((self.field, 1), self.give_button, self.remove_button, self.page_button, spacing=8)
-        words = vbox(
-            self.title, self.words, row, label(translate("TokenBox", KEPT_NOTE), "caption", wrap=True), spacing=8
-        )
-        hbox(
-            (self.picture, 0, Qt.AlignmentFlag.AlignTop), (words, 1), parent=self, margins=(16, 14, 16, 14), spacing=10
-        )
-        theme.changed.connect(self._recolor)
-        self._recolor()
+        note = label(translate("TokenBox", KEPT_NOTE), "caption", wrap=True)
+        vbox(self.title, self.words, row, note, parent=self, margins=(16, 14, 16, 14), spacing=8)
         self.hide()
 
     def show_gate(self, page: str, *, gated: bool, has_token: bool) -> None:
@@ -191,11 +184,6 @@ class TokenBox(QFrame):
         self.field.clear()
         if token:
             self._requests.token_entered.emit(token)
-
-    def _recolor(self) -> None:
-        color = self._theme.tokens.caution
-        icon = self._theme.icon("lock", color, 16)
-        self.picture.setPixmap(icon.pixmap(QSize(16, 16), self.devicePixelRatioF()))
 
 
 def facts(row: RepoSummary) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
 from app.core.domain.models import ModelRef, RepoSummary, SearchQuery
@@ -106,20 +105,12 @@ class SearchPage(QWidget):
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._make()
         self._arrange()
-        theme.changed.connect(self._recolor)
-        self._recolor()
 
     def _make(self) -> None:
         self.field.setObjectName("search")
         self.field.setPlaceholderText(tr("Search models on Hugging Face"))
         self.field.setAccessibleName(tr("Search models"))
-        self._icon = QAction(self.field)
-        self._clear_action = QAction(tr("Clear the search"), self.field)
-        self._clear_action.setVisible(False)
-        self._clear_action.triggered.connect(self._clear)
-        self.field.addAction(self._clear_action, QLineEdit.ActionPosition.TrailingPosition)
-        self.field.textChanged.connect(lambda text: self._clear_action.setVisible(bool(text)))
-        self.field.addAction(self._icon, QLineEdit.ActionPosition.LeadingPosition)
+        self.field.setClearButtonEnabled(True)
         self.fitting.setAccessibleName(tr("Only models that fit this computer"))
         self.field.textEdited.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._on_enter)
@@ -197,7 +188,3 @@ class SearchPage(QWidget):
     def _on_chosen(self, repo: str) -> None:
         self.pane.show_text(tr("Searching the hub"), repo)
         self._requests.repo_requested.emit(repo)
-
-    def _recolor(self) -> None:
-        self._icon.setIcon(self._theme.icon("search"))
-        self._clear_action.setIcon(self._theme.icon("x"))

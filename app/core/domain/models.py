@@ -52,11 +52,6 @@ class Drafting(StrEnum):
     SIDE_FILE = "side file"  # a head in a file of its own: MTP, EAGLE-3, DFlash, DSpark
     TEXT = "text"  # n-grams, without a second model
 
-    @property
-    def needs_file(self) -> bool:
-        """True if drafting needs a second file."""
-        return self in (Drafting.DRAFT_MODEL, Drafting.SIDE_FILE)
-
 
 class Presence(StrEnum):
     ABSENT = "absent"

@@ -5,8 +5,6 @@ announce a length, and its answer must be a file. A redirect may lead to another
 lead from the internet to this machine or its local network.
 """
 
-import base64
-import binascii
 import hashlib
 import ipaddress
 import re
@@ -41,7 +39,6 @@ Response: TypeAlias = Any
 
 UNNAMED = "model.gguf"
 MIN_SIZE_BYTES = 32
-_PAGES = ("text/html", "application/xhtml+xml")
 
 
 def check_link(address: str) -> str:
@@ -124,11 +121,6 @@ class LinkSource(FileSource):
         ranged = {**PLAIN_HEADERS, "Range": f"bytes=0-{len(MAGIC) - 1}"}
         with self._answer(self._url_of(path), ranged) as (answer, sha256):
             headers, host = answer.headers, str(answer.url.host)
-            if headers.get("Content-Type", "").partition(";")[0].strip().lower() in _PAGES:
-                raise LinkRefusedError(
-                    i18n("The link leads to a web page of {host}, not to a GGUF file.", host=host),
-                    "Copy the link of the download itself, not of the page around it.",
-                )
             check_plain(headers)
             size = _size_of(answer)
             if size is None:
@@ -142,8 +134,8 @@ class LinkSource(FileSource):
                 )
             first = next(ByteStream(answer, 0).chunks(), b"")[: len(MAGIC)]
             if not first or not MAGIC.startswith(first):
-                message = i18n("The link leads to a file of {host} that is no GGUF file.", host=host)
-                raise LinkRefusedError(message, "Paceline runs models in the GGUF format only.")
+                message = i18n("The link leads to something of {host} that is no GGUF file.", host=host)
+                raise LinkRefusedError(message, "Copy the link of the download itself, not of the page around it.")
             validator = strong_etag(headers) or headers.get("Last-Modified", "")
             return RemoteLocation(repo_id, path, str(answer.url), sha256 or f"{validator}|{size}", size)
 
@@ -254,11 +246,6 @@ def _size_of(answer: Response) -> int | None:
 
 
 def _reported_sha256(headers: Mapping[str, str]) -> str:
-    """The SHA-256 that the server reports: in Repr-Digest (RFC 9530), or in the Hugging Face hub's header."""
-    found = re.search(r"sha-256=:([A-Za-z0-9+/=]{43,44}):", headers.get("Repr-Digest", ""))
-    try:
-        digest = base64.b64decode(found[1], validate=True).hex() if found else ""
-    except binascii.Error:
-        digest = ""
+    """The SHA-256 in the header of the Hugging Face hub; empty if the server is another."""
     linked = headers.get("X-Linked-Etag", "").strip('"').lower()
-    return next((text for text in (digest, linked) if re.fullmatch(r"[0-9a-f]{64}", text)), "")
+    return linked if re.fullmatch(r"[0-9a-f]{64}", linked) else ""

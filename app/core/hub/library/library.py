@@ -43,8 +43,6 @@ from app.core.hub.records import LibraryModel, Origin, moment_of
 from app.core.paths import Paths
 from app.core.storage.atomic import write_atomically
 from app.core.storage.settings_file import read_settings
-from engine.errors import EngineError
-from engine.gguf.title import model_title
 from engine.sentences import i18n
 
 LOCK_WAIT_S = 20.0
@@ -94,7 +92,7 @@ class Library:
         return (*models, *(self._model(each.name, each.files) for each in offers if each is not None))
 
     def find(self, name: str) -> LibraryModel:
-        """Find a model by name, file name, path, repository/file, or title in the window.
+        """Find a model by name, file name, path, or repository/file.
 
         Raises:
             LibraryError: no model matches, or several do.
@@ -106,7 +104,6 @@ class Library:
             lambda model: name in (f"{model.repo_id}/{model.path.name}", f"{model.repo_id}/{model.name}"),
             lambda model: name == f"{model.repo_id}/{model_name(model.path.name)}",  # before the library renamed it
             lambda model: model.name.lower() == name.lower().removesuffix(".gguf"),
-            lambda model: _title(model).lower() == name.lower(),
         )
         found = next((named for matches in ways if (named := [one for one in models if matches(one)])), [])
         if len(found) > 1:
@@ -379,14 +376,3 @@ def _size_of(file: Path) -> int | None:
 
 def _is_same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
-
-
-def _title(model: LibraryModel) -> str:
-    """The model's title in the window; empty if the file cannot be read."""
-    from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
-
-    try:
-        header = read_header(model.path)
-    except (EngineError, OSError):
-        return ""
-    return model_title(header.metadata, model.path.stem if is_gguf(model.path.name) else model.name, header.num_params)

@@ -13,12 +13,11 @@ import pytest
 
 from app.core.domain.models import DownloadRequest, FileKind, RepoFile, RepoModel
 from app.core.hub.errors import LibraryError
-from app.core.hub.library.library import Library, _title
+from app.core.hub.library.library import Library
 from app.core.hub.library.other_programs import known_places
 from app.core.hub.records import Origin
 from app.core.hub.remote_header import read_local_header
 from engine.errors import ModelNotFoundError
-from tests.engine.gguf_factory import Kind, tiny_llama
 
 GGUF = b"GGUF" + b"\0" * 96
 
@@ -149,14 +148,6 @@ def test_names_are_unique(library: Library, tmp_path: Path) -> None:
     assert library.find("b/x/m.gguf").name == "m (b)"
     with pytest.raises(LibraryError, match="matches several models"):
         library.find("m.gguf")
-
-
-def test_a_model_is_found_by_the_title_that_the_window_shows(library: Library, tmp_path: Path) -> None:
-    named = tiny_llama().with_metadata(general__name=(Kind.STRING, "Story Teller"))
-    model = library.add(named.write(tmp_path / "st-q4_0.gguf"))
-    title = _title(model)
-    assert title == "Story Teller"
-    assert library.find(title) == library.find(title.lower()) == model
 
 
 def test_pairs_and_last_use(library: Library, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_an_entry_is_plausible(pair: CatalogPair) -> None:
     assert pair.verified is False, "true only for what a live hub and a load have confirmed"
     assert pair.thinks in (False, True)
     assert all(text.strip() for text in (pair.key, pair.name, pair.family, pair.good_for))
-    assert pair.drafting.needs_file is (pair.draft is not None)
+    assert (pair.drafting in (Drafting.DRAFT_MODEL, Drafting.SIDE_FILE)) is (pair.draft is not None)
     assert pair.family.lower() in pair.target.repo.lower()
     assert kind_of(pair.target.file).runs_alone
     for model in pair.models:
