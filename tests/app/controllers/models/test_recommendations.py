@@ -43,8 +43,7 @@ def recommended(
         free_memory=lambda: FreeMemory(free_memory, gpu_bytes, free_disk),
         service=SimpleNamespace(path_of=lambda _ref: path),
     )
-    speed: Any = SimpleNamespace(bytes_per_s=lambda: gb_per_s and gb_per_s * GB)
-    return Recommendations(assets_dir() / "catalog.toml", judge, speed)
+    return Recommendations(assets_dir() / "catalog.toml", judge, lambda: gb_per_s and gb_per_s * GB)
 
 
 @pytest.mark.parametrize(("free_disk", "some"), [(0, False), (5_000_000, False), (500 * GB, True), (None, True)])

@@ -1,13 +1,12 @@
-"""The memory's speed is measured once, with the given number of threads, at least twice, and not for long."""
+"""The memory's speed is measured with the given number of threads, at least twice, and not for long."""
 
 import threading
-from pathlib import Path
 from time import perf_counter
 
 import pytest
 
 from app.core.hub.pairs import read_speed
-from app.core.hub.pairs.read_speed import ReadSpeed, measure_read_speed
+from app.core.hub.pairs.read_speed import measure_read_speed, memory_read_speed
 
 
 def test_it_is_quick_and_gives_bytes_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,22 +25,9 @@ def test_the_quickest_try_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert measure_read_speed(1) == pytest.approx(8000 / 0.5)
 
 
-@pytest.mark.parametrize("quiet", [True, False])
-def test_it_is_stored_unless_other_programs_disturbed_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quiet: bool
-) -> None:
-    asked: list[int] = []
-    monkeypatch.setattr(read_speed.ForeignCpuLoad, "is_low", quiet)
-    monkeypatch.setattr(read_speed, "measure_read_speed", lambda threads: asked.append(threads) or 40e9)
-    for _start in range(2):
-        speed = ReadSpeed(tmp_path)
-        assert speed.bytes_per_s() == speed.bytes_per_s() == 40e9
-    assert len(asked) == (1 if quiet else 2)
-
-
-def test_no_memory_for_a_measurement_is_no_failure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_memory_for_a_measurement_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_threads: int) -> float:
         raise MemoryError
 
     monkeypatch.setattr(read_speed, "measure_read_speed", full)
-    assert ReadSpeed(tmp_path).bytes_per_s() is None
+    assert memory_read_speed() is None
