@@ -137,26 +137,6 @@ class Device:
     kind: DeviceKind = DeviceKind.GPU
 
 
-@dataclass(frozen=True, slots=True)
-class GainForecast:
-    """The expected speed relative to plain decoding, from ``low`` to ``high``; ``low`` is 1 if there may be no gain.
-
-    ``draft_cost``: cost of a drafted token relative to a plain pass; None without a draft. ``draft_pays``: whether the
-    draft adds to the gain of suffix matching at the upper end. ``cost_of_four``: cost of a pass of four tokens relative
-    to a plain pass.
-    """
-
-    low: float
-    high: float
-    draft_cost: float | None = None
-    draft_pays: bool = False
-    cost_of_four: float = 1.0
-
-    @property
-    def is_gain(self) -> bool:
-        return self.high >= 1.05
-
-
 class FitLevel(StrEnum):
     """Whether a model fits the free memory, from good to bad."""
 

@@ -1,4 +1,4 @@
-"""Checks assets/catalog.toml against a live hub: existence, sizes, licences and headers of files.
+"""Checks assets/catalog.toml against a live hub: existence and headers of files.
 
     python packaging/catalog.py [KEY ...] [--json OUT]
 
@@ -46,7 +46,7 @@ class Verification:
 
 
 def verify(pair: CatalogPair, client: HubClient) -> Verification:
-    """Query the hub for an entry's files, sizes and licences, then read the headers of existing files."""
+    """Query the hub for an entry's files, then read the headers of existing files."""
     entry = check(pair, client)
     sentences, as_listed = [entry.sentence], None
     found = [one for one in zip(pair.models, (entry.target, entry.draft), strict=False) if one[1] is not None]
@@ -59,7 +59,7 @@ def verify(pair: CatalogPair, client: HubClient) -> Verification:
     except (HubError, EngineError) as error:
         sentences.append(error.message)
     files = tuple(file for _, model in found for file in model.files)
-    return Verification(pair.key, " ".join(filter(None, sentences)), entry.is_as_listed, as_listed, files)
+    return Verification(pair.key, " ".join(filter(None, sentences)), len(found) == len(pair.models), as_listed, files)
 
 
 def why_not(drafting: Drafting, target: KnownModel, draft: KnownModel | None = None) -> str:
@@ -92,7 +92,8 @@ def main(words: list[str] | None = None) -> int:
         for pair in pairs:
             if not options.keys or pair.key in options.keys:
                 found.append(verify(pair, client))
-                print(f"{pair.key}: {'ok' if found[-1].is_confirmed else 'not confirmed'}. {found[-1].sentence}")
+                words = f"{pair.key}: {'ok' if found[-1].is_confirmed else 'not confirmed'}. {found[-1].sentence}"
+                print(words.rstrip())
     num_confirmed = sum(one.is_confirmed for one in found)
     print(f"\n{num_confirmed} of {len(found)} confirmed.")
     if options.json:

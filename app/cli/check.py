@@ -1,4 +1,4 @@
-"""`paceline check`: tells whether a draft works for a target, and its expected gain; or checks the target's heads.
+"""`paceline check`: tells whether a draft works for a target, and its measured gain; or checks the target's heads.
 
 Finally it computes the target's logits in passes of several shapes and compares them bit for bit. Of a draft model only
 the vocabulary is loaded. Heads are tried in a child process.
@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.cli.output import print_json, size_words
-from app.core.domain.speed.speed_forecast import SpeedForecast
-from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
-from app.core.hub.remote_header import read_local_header
+from app.core.domain.model_name import name_of_file
+from app.core.domain.speed.pair_speed import measured_words
 from app.core.paths import builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
 from engine.drafters.translation.comparison import find_template_difference, find_translation, vocabulary_sentence
@@ -35,14 +34,15 @@ COMPARISON_S = 30.0
 
 
 def command(options: argparse.Namespace) -> int:
-    """Print the verdict, then the expected speed; exit code 0 if the pair fits, otherwise 1.
+    """Print the verdict, then the measured speed; exit code 0 if the pair fits, otherwise 1.
 
-    The exit code is also 1 if the target's logits should be equal bit for bit and are not. It is 0 for a pair that fits
-    but would be slower here, and for a target without heads.
+    The exit code is also 1 if the target's logits should be equal bit for bit and are not. It is 0 for a target without
+    heads.
     """
     target, draft = Path(options.target), Path(options.draft) if options.draft is not None else None
     found = _judge(target, draft)
-    expected = _speed_forecast(target, draft if found.matches else None, found.coverage)
+    speeds = PairSpeeds(find_paths().pair_speeds_file)
+    measured = speeds.get(name_of_file(target), name_of_file(draft) if draft is not None else "")
     # Compare rows of a target on the CPU, for half a minute at most. Raises: EngineError: the target cannot be
     # loaded, or a pass failed.
     check_kernels(builtin_target(), find_paths().cache)
@@ -55,12 +55,11 @@ def command(options: argparse.Namespace) -> int:
     refused = draft is not None and not found.matches
     if options.json:
         facts: dict[str, object] = {"target": target, "draft": draft, "side_file": side, "verdict": found}
-        would_lose = expected is not None and expected.would_lose
-        print_json({**facts, "would_be_slower": would_lose, "expected": expected, "exactness": exact})
+        print_json({**facts, "measured": measured, "exactness": exact})
     else:
-        sentences = _target_words(target, found) if draft is None else _draft_words(target, draft, found, expected)
-        if draft is None and expected is not None:
-            sentences += expected.sentences
+        sentences = _target_words(target, found) if draft is None else _draft_words(target, draft, found)
+        if not refused:
+            sentences.append(measured_words(measured))
         if side is not None:
             size = size_words(side.stat().st_size + ENCODER_BYTES)
             sentences.append(f"{target.name} sees pictures with {side.name}, which takes about {size} of memory.")
@@ -75,20 +74,16 @@ def _target_words(target: Path, found: PairVerdict) -> list[str | None]:
     return [f"{target.name} can be used.", heads, *missing_metadata_notices(header, target.name)]
 
 
-def _draft_words(target: Path, draft: Path, found: PairVerdict, expected: SpeedForecast | None) -> list[str | None]:
+def _draft_words(target: Path, draft: Path, found: PairVerdict) -> list[str | None]:
     if not found.matches:
         return [f"{draft.name} cannot draft for {target.name}: {found.reason}"]
     words = vocabulary_sentence(found.coverage) if found.coverage is not None else ""
-    if expected is not None and expected.would_lose:
-        slow = f"{draft.name} could draft for {target.name}, but it would slow the target down here."
-        why = expected.sentences if expected.is_measured else expected.details
-        return [slow, words, found.difference, *why]
     fits = f"{draft.name} can draft for {target.name}"
     if head_method(read_header(draft)):
         fits += ": it is a head made for such a model, and both ran together."
     else:
         fits += f". {words}" if words else ": their vocabularies match."
-    return [fits, found.difference, *(expected.sentences if expected else ())]
+    return [fits, found.difference]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,17 +151,3 @@ def _compare_vocabularies(one: LlamaModel, other: LlamaModel) -> PairVerdict:
     if found is not None:
         return PairVerdict(True, coverage=found.coverage)
     return PairVerdict(True, difference=find_template_difference(*both))
-
-
-def _speed_forecast(target: Path, draft: Path | None, coverage: float | None) -> SpeedForecast | None:
-    """The expected speed of the pair, or of the target alone, with the settings of the app.
-
-    ``coverage`` is the share of the target's tokens that the draft can propose; None means all.
-
-    Raises:
-        EngineError: a header cannot be read.
-    """
-    paths = find_paths()
-    known = read_local_header(target), read_local_header(draft, may_be_head=True) if draft is not None else None
-    conditions = Conditions() if coverage is None else Conditions(coverage=coverage)
-    return SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file)).of_pair(*known, conditions)

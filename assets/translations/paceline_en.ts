@@ -239,6 +239,16 @@
     </message>
 </context>
 <context>
+    <name>HubController</name>
+    <message numerus="yes">
+        <source>Searched {folder}: %n models.</source>
+        <translation>
+            <numerusform>Searched {folder}: %n model.</numerusform>
+            <numerusform>Searched {folder}: %n models.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ImportDialog</name>
     <message numerus="yes">
         <source>%n more already exist.</source>
@@ -262,23 +272,6 @@
         <translation>
             <numerusform>%n model</numerusform>
             <numerusform>%n models</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>Add all %n</source>
-        <translation>
-            <numerusform>Add %n</numerusform>
-            <numerusform>Add all %n</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>LinkDialog</name>
-    <message numerus="yes">
-        <source>%n parts, the first of {size}</source>
-        <translation>
-            <numerusform>%n part of {size}</numerusform>
-            <numerusform>%n parts, the first of {size}</numerusform>
         </translation>
     </message>
 </context>
@@ -437,23 +430,6 @@
     </message>
 </context>
 <context>
-    <name>ScanLine</name>
-    <message numerus="yes">
-        <source>%n models</source>
-        <translation>
-            <numerusform>%n model</numerusform>
-            <numerusform>%n models</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n folders could not be read.</source>
-        <translation>
-            <numerusform>%n folder could not be read.</numerusform>
-            <numerusform>%n folders could not be read.</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>SearchPage</name>
     <message numerus="yes">
         <source>%n models</source>
@@ -519,13 +495,6 @@
 </context>
 <context>
     <name>WelcomePage</name>
-    <message numerus="yes">
-        <source>%n cores</source>
-        <translation>
-            <numerusform>%n core</numerusform>
-            <numerusform>%n cores</numerusform>
-        </translation>
-    </message>
     <message numerus="yes">
         <source>Show all %n</source>
         <translation>

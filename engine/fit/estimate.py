@@ -1,7 +1,7 @@
 """Estimates the main and GPU memory of a model from its header: weights, cache, compute buffers, and other memory.
 
 The numbers follow the allocations of llama.cpp as this engine uses it (`engine.llama.context`). Only the header is
-needed, so remote files work as well; `engine.fit.table` compares the estimate with the free memory.
+needed, so remote files work as well; `engine.fit.fit` compares the estimate with the free memory.
 """
 
 from __future__ import annotations

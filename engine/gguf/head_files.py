@@ -15,7 +15,6 @@ BLOCKS = frozenset({DFLASH, DSPARK})  # methods that draft several tokens in one
 NUM_FEATURES = 3  # layers of the target that an EAGLE-3 head reads
 DFLASH_ARCHITECTURE = "dflash"
 _METHODS = {"eagle3": EAGLE3, DFLASH_ARCHITECTURE: DFLASH, "gemma4-assistant": ASSISTANT}
-HEAD_ARCHITECTURES = tuple(_METHODS)
 MARKOV_HEAD = "markov_w1.weight"
 USUAL_BLOCK = 16  # tokens of a block if the file has no entry: llama.cpp's default
 

@@ -18,7 +18,7 @@ from engine.errors import (
     ModelNotFoundError,
     NewerModelError,
 )
-from engine.gguf.title import TITLE_KEYS, model_title
+from engine.gguf.title import model_title
 from engine.llama import library
 from engine.llama.placement import NativePlacement
 from engine.llama.vocab import Vocab
@@ -179,8 +179,7 @@ class LlamaModel:
     @property
     def name(self) -> str:
         """Display name; see `engine.gguf.title`."""
-        parts = {f"general.{key}": self.metadata(f"general.{key}") for key in TITLE_KEYS}
-        return model_title(parts, self.path.stem, self.num_params)
+        return model_title(self.metadata("general.name"), self.path.stem)
 
     @property
     def num_params(self) -> int:

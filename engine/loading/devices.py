@@ -13,8 +13,7 @@ import psutil
 
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
 from engine.fit.estimate import DeviceSplit
-from engine.fit.fit import all_parts_bytes
-from engine.fit.table import FreeMemory, ModelPlan, PairPlan, experts_to_leave
+from engine.fit.fit import FreeMemory, ModelPlan, PairPlan, all_parts_bytes, experts_to_leave
 from engine.gguf.header import read_header
 from engine.llama.devices import find_devices
 from engine.llama.placement import moved_tensors

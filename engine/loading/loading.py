@@ -22,8 +22,7 @@ from engine.errors import (
 )
 from engine.fit.cache_size import CacheSetup, affordable_snapshots
 from engine.fit.estimate import estimate_memory
-from engine.fit.fit import all_parts_bytes, estimate
-from engine.fit.table import ModelPlan, PairPlan, choose_parallel
+from engine.fit.fit import ModelPlan, PairPlan, all_parts_bytes, choose_parallel, estimate
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.model_kind import missing_abilities
 from engine.gguf.model_parts import size_of_files

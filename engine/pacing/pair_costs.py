@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import copy
 import logging
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from engine.errors import DecodeError
-from engine.gguf.model_parts import size_of_files
 from engine.llama import library
 from engine.llama.devices import find_gpus
 from engine.loading.loading import Loaded, LoadedModel
@@ -46,7 +44,6 @@ from engine.pacing.plain_speed import band_of
 from engine.records import LoadRequest
 from engine.sentences import i18n
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
-from engine.storage.pass_samples import PassSample, SampleStore, weights_of_file, weights_of_head
 from engine.tuning.free_cores import FreeCores
 from engine.tuning.threads import ThreadControl
 
@@ -69,9 +66,7 @@ class PairCosts:
         request: LoadRequest,
         store: CostStore,
         acceptance: AcceptanceStore | None = None,
-        samples: SampleStore | None = None,
     ) -> None:
-        """``samples`` stores costs for forecasts of other models."""
         self.pacer: Pacer | None = None
         self._target, self._store, self._asked_threads = target, store, request.threads
         machine = (*library.machine_facts(), *(gpu.description for gpu in find_gpus()), target.info.flash_attention)
@@ -81,7 +76,6 @@ class PairCosts:
         draft_key = key_of("drafted token", *_identity(draft), request.draft_threads, *machine) if draft else ""
         self._draft = DraftCosts(draft, request.draft_threads, store, draft_key) if draft else None
         self._acceptance = acceptance or AcceptanceStore(None)
-        self._samples = samples or SampleStore()
         self._pair_key = key_of(key_of("pair", *of_target, *machine), draft_key)
         self._graph_replay = GraphReplayCost() if target.info.gpu_layers else None
         self._control: ThreadControl | None = None
@@ -271,10 +265,8 @@ class PairCosts:
             self._store.put(self._target_key, SavedCosts(best, bands))
             points = bands[min(bands)]
             self._store.put(self._shape_key, SavedCosts(best, {0: {n: ms / points[1] for n, ms in points.items()}}))
-            keep_sample(self._samples, self._target, best, points_ms=points)
-        if self._draft is not None and self._draft.save(self.pacer.prices.draft_step_ms):
-            step_ms, of_target = self.pacer.prices.draft_step_ms, Path(self._target.info.path)
-            keep_sample(self._samples, self._draft.loaded, self._draft.threads, step_ms=step_ms, target=of_target)
+        if self._draft is not None:
+            self._draft.save(self.pacer.prices.draft_step_ms)
 
     def _load_saved(self) -> None:
         """Load the costs of an earlier start, if none are known yet."""
@@ -380,30 +372,6 @@ class PairCosts:
         ]
 
 
-def keep_sample(
-    samples: SampleStore,
-    loaded: Loaded,
-    threads: int,
-    points_ms: Mapping[int, float] | None = None,
-    step_ms: float | None = None,
-    target: Path | None = None,
-) -> None:
-    """Store times of this model's passes, for forecasts of other models.
-
-    ``target`` is the target's file. The size of a head in that file is the bytes read per drafted token.
-    """
-    path, info = Path(loaded.info.path), loaded.info
-    is_own_head = bool(info.head_method) and path == target
-    if info.head_method:
-        weights = weights_of_head(target, None if is_own_head else path) if target is not None else None
-    else:
-        weights = weights_of_file(path)
-    if weights is not None:
-        where = (threads, bool(info.gpu_layers), info.cache_type.value)
-        size_bytes = weights.num_bytes if is_own_head else size_of_files(path)
-        samples.add(PassSample(path.name, size_bytes, weights, *where, points_ms or {}, step_ms))
-
-
 def _identity(loaded: Loaded) -> tuple[object, ...]:
     info = loaded.info
     kind = (info.head_method,) if info.head_method else ()  # the head may be in the target's file
@@ -436,12 +404,10 @@ class DraftCosts:
         self._control.expect({1: step_ms})
         return step_ms
 
-    def save(self, step_ms: float) -> bool:
-        """Store the costs if the measurement was undisturbed; True if stored."""
-        is_good = step_ms > 0.0 and self.is_known and not self._capped and not self._control.is_disturbed
-        if is_good:
+    def save(self, step_ms: float) -> None:
+        """Store the costs if the measurement was undisturbed."""
+        if step_ms > 0.0 and self.is_known and not self._capped and not self._control.is_disturbed:
             self._store.put(self._key, SavedCosts(self._control.best, {0: {1: step_ms}}))
-        return is_good
 
     @property
     def threads(self) -> int:

@@ -47,11 +47,6 @@ class DraftPlacement:
         can = library.supports_gpu() or target_options(request).may_leave_main_memory
         return can and not was_asked and bool(target.model.gpu_layers)
 
-    def is_cpu_faster(self, path: str, options: LoadOptions) -> bool | None:
-        """The stored result for a draft opened with these ``options``; None if there is none."""
-        known = self.known_best(path, options)
-        return None if known is None else known.gpu_layers == 0
-
     def known_best(self, path: str, options: LoadOptions) -> LoadOptions | None:
         """Options with the fastest device; None unless all devices were measured."""
         candidates = (options, *self._alternatives(options))

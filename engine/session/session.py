@@ -58,7 +58,6 @@ from engine.session.head_choice import HeadChoice, explain_stripped_heads
 from engine.session.sight import Vision
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
-from engine.storage.pass_samples import SampleStore
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +101,6 @@ class Session:
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
         self._acceptance = AcceptanceStore(cost_folder)
-        self._samples = SampleStore(cost_folder)
         self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._vision = Vision(inspect_side)
@@ -232,7 +230,6 @@ class Session:
         if self._costs is not None:
             self._costs.save()
         other: Session = self._sibling()
-        other._samples = SampleStore()
         other.request = self.request if with_draft else replace(self.request, draft=None)
         other._prompt = self._prompt
         other._target = open_another(target, n_ctx)
@@ -256,7 +253,7 @@ class Session:
     def _sibling(self) -> Session:
         """An empty session with this session's stores, inspections and `interrupt`."""
         other = Session(self._inspect)
-        other._store, other._acceptance, other._samples = self._store, self._acceptance, self._samples
+        other._store, other._acceptance = self._store, self._acceptance
         other.interrupt = self.interrupt
         return other
 
@@ -510,8 +507,7 @@ class Session:
 
     def _pair_costs(self) -> PairCosts:
         if self._costs is None:
-            stores = (self._store, self._acceptance, self._samples)
-            self._costs = PairCosts(self._loaded(), self._draft, self.request, *stores)
+            self._costs = PairCosts(self._loaded(), self._draft, self.request, self._store, self._acceptance)
         return self._costs
 
     def _observe_draft_step(self, step_ms: float) -> None:

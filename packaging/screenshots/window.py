@@ -153,7 +153,6 @@ def capture_models(app_window: AppWindow, options: argparse.Namespace) -> None:
     app_window.wait(lambda: not drafts.found_drafts.busy and bool(drafts.found_drafts.rows), "drafts")
     drafts.list.choose_first()
     app_window.wait(drafts.card.fit.isVisible, "the verdict")
-    app_window.settle(5.0)  # wait for the forecast, which follows the verdict
     app_window.shoot(options.out, "models-pair", drafts.card)
 
 

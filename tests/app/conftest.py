@@ -46,4 +46,4 @@ def tried(found_by_trying: Path, paceline_home: Path) -> None:
 @pytest.fixture(autouse=True)
 def _known_read_speed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Replace the measurement of memory bandwidth: it takes time, and its result varies."""
-    monkeypatch.setattr("app.core.hub.pairs.speed_forecasts.measure_read_speed", lambda _threads: 20e9)
+    monkeypatch.setattr("app.core.hub.pairs.read_speed.measure_read_speed", lambda _threads: 20e9)

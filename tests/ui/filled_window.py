@@ -63,7 +63,6 @@ def fill_models(window: MainWindow, page: str) -> QWidget:
     place.drafts.set_drafts(hub.drafts())
     place.library.set_library(hub.library(), hub.OFFERS)
     place.set_downloads(hub.downloads())
-    place.welcome.set_hardware(hub.HARDWARE)
     place.welcome.set_pairs(hub.catalog())
     place.welcome.set_first_model(hub.FIRST)
     return place

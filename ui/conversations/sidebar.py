@@ -29,7 +29,7 @@ class HelpButton(IconButton):
         self.log_folder = self.popup_menu.addAction(translate("HelpButton", "Open the log folder"))
         self.diagnostics = self.popup_menu.addAction(translate("HelpButton", "Copy diagnostics"))
         self.popup_menu.addSeparator()
-        self.updates = self.popup_menu.addAction(translate("HelpButton", "Check for updates…"))
+        self.updates = self.popup_menu.addAction(translate("HelpButton", "Open the page of new versions"))
         self.about = self.popup_menu.addAction(translate("HelpButton", "About Paceline"))
         for action in self.popup_menu.actions():  # otherwise macOS would move actions to other menus by their text
             action.setMenuRole(QAction.MenuRole.AboutRole if action is self.about else QAction.MenuRole.NoRole)

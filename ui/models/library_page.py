@@ -6,13 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
-from app.core.domain.models import LibraryRow, ModelRef, Offer, SkippedModel
+from app.core.domain.models import LibraryRow, ModelRef, Offer
 from ui.models.parts import (
     EmptyPagePlaceholder,
     ModelsRequests,
     OfferCard,
     OtherModelSources,
-    ScanLine,
     StatusMark,
     WrappingRow,
 )
@@ -22,7 +21,6 @@ from ui.text import clock
 from ui.text.formatting import size
 from ui.text.language import Translator, translate
 from ui.text.model_titles import title_of
-from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, reorder, scroll_area, vbox
 from ui.widgets.dialogs import ConfirmDialog
@@ -109,7 +107,7 @@ class LibraryLine(QFrame):
         words = translate("LibraryLine", "Use as the draft")
         self.draft_action = add("file-box", words, lambda: requests.draft_requested.emit(ref))
         words = translate("LibraryLine", "Find a draft for it…")
-        self.find_action = add("search", words, lambda: requests.drafts_requested.emit(ref))
+        add("search", words, lambda: requests.drafts_requested.emit(ref))
         words = translate("LibraryLine", "Make a draft model from it…")
         self.self_draft_action = add("layers", words, lambda: requests.self_draft_requested.emit(ref))
         words = translate("LibraryLine", "Show in its folder")
@@ -150,23 +148,16 @@ class LibraryPage(QWidget):
         # those that pass the filter
         self.lines: list[LibraryLine] = []
         self.offer_cards: list[OfferCard] = []
-        self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], tuple[SkippedModel, ...]] | None = None
+        self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...]] | None = None
         self.words = label(tr("Looking for your models…"), "caption", wrap=True)
         self.add_button = button(
             tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
-        )
-        self.scan_button = button(
-            tr("Search again"), requests.rescan_requested.emit, tip=tr("Looks for models in other apps' folders.")
         )
         self.ways = OtherModelSources(requests)
         self.filter = line_edit(tr("Filter the models"), tr("Filter"))
         self.filter.setClearButtonEnabled(True)
         self.filter.textChanged.connect(self._apply_filter)
         self.nothing = label("", "muted", wrap=True)
-        self.add_all_button = button("", self._add_all, name=tr("Add all that was found"))
-        self.scan = ScanLine(requests)
-        self.skipped = label("", "caption", wrap=True)
-        self.skipped.hide()
         self.models = vbox(spacing=8)
         self.offers = vbox(spacing=8)
         self.offers_heading = label(tr("Found on this computer"), "section")
@@ -192,19 +183,16 @@ class LibraryPage(QWidget):
     def _arrange(self) -> None:
         names = vbox(label(tr("Library"), "heading"), self.words, spacing=2)
         actions = WrappingRow()
-        for each in (self.ways.folder_button, self.ways.link_button, self.scan_button, self.add_button):
+        for each in (self.ways.folder_button, self.ways.link_button, self.add_button):
             actions.add(each)
         actions.add_gap()
-        found = hbox((self.offers_heading, 1), self.add_all_button)
         page = page_column(
             names,
             actions,
-            self.scan,
             8,
             self.filter,
-            found,  # above the models, so that nothing here moves
+            self.offers_heading,  # above the models, so that nothing here moves
             self.offers,
-            self.skipped,
             self.models_heading,
             self.empty,
             self.models,
@@ -222,16 +210,14 @@ class LibraryPage(QWidget):
 
     @property
     def _add_file_button(self) -> QPushButton:
-        """The button that adds a file, or the scan button while the models are unknown."""
+        """The button that adds a file, or the one that searches a folder while the models are unknown."""
         if self._shown is None:
-            return self.scan_button
+            return self.ways.folder_button
         return self.own_button if self.empty.isVisibleTo(self) else self.add_button
 
-    def set_library(
-        self, rows: Sequence[LibraryRow], offers: Sequence[Offer], skipped: Sequence[SkippedModel] = ()
-    ) -> None:
-        """Show local and found models. ``skipped``: unusable files with the reasons."""
-        shown = (tuple(rows), tuple(offers), tuple(skipped))
+    def set_library(self, rows: Sequence[LibraryRow], offers: Sequence[Offer]) -> None:
+        """Show local and found models."""
+        shown = (tuple(rows), tuple(offers))
         if shown == self._shown:
             return
         self._shown = shown
@@ -240,18 +226,15 @@ class LibraryPage(QWidget):
         had_focus = focus is not None and focus.hasFocus()
         self.empty.setVisible(is_empty)
         self.add_button.setVisible(not is_empty)  # the empty page has its own button
-        lines = (tr("{name}: {reason}").format(name=each.name, reason=in_language(each.reason)) for each in skipped)
-        self.skipped.setText("\n".join((tr("Cannot be used:"), *lines)))
-        self.skipped.setVisible(bool(skipped))
         self.words.setText(_summary_text(rows))
         is_removed = self._update_cards(focus)
         self._apply_filter()
-        if had_focus and (is_removed or (is_empty and focus in (self.scan_button, self.add_button))):
+        if had_focus and (is_removed or (is_empty and focus in (self.ways.folder_button, self.add_button))):
             self._add_file_button.setFocus(Qt.FocusReason.OtherFocusReason)  # keyboard users need a new focus
 
     def _update_cards(self, focus: QWidget | None) -> bool:
         """Create a card per model and offer; unchanged cards are reused. True if the card of ``focus`` was removed."""
-        rows, offers, _skipped = self._shown or ((), (), ())
+        rows, offers = self._shown or ((), ())
         lines = {line.row: line for line in self._all_lines}
         by_use = sorted(rows, key=lambda row: -row.last_used.timestamp() if row.last_used else 0.0)
         wanted = [lines.get(row) or LibraryLine(self._theme, self._requests, row) for row in by_use]
@@ -273,17 +256,11 @@ class LibraryPage(QWidget):
         for card in (*self._all_lines, *self._all_offers):
             card.setVisible(card in self.lines or card in self.offer_cards)
         number = len(self.offer_cards)
-        self.offers_heading.setVisible(bool(number) or not self.skipped.isHidden())
-        self.add_all_button.setText(tr("Add all %n", None, number))
-        self.add_all_button.setVisible(number > 1)
+        self.offers_heading.setVisible(bool(number))
         self.models_heading.setVisible(bool(number) and bool(self.lines))
         self.filter.setVisible(len(self._all_lines) + len(self._all_offers) > 1)
         self.nothing.setText(tr("No model matches “{words}”.").format(words=typed.strip()))
         self.nothing.setVisible(bool(self._all_lines) and not self.lines and not number)
-
-    def _add_all(self) -> None:
-        for card in self.offer_cards:
-            self._requests.offer_taken.emit(card.offer.path)
 
     def _offer_card(self, offer: Offer) -> OfferCard:
         def add() -> None:

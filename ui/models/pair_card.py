@@ -2,20 +2,19 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
 
 from app.core.domain.models import Drafting, FitSummary, MemoryPlace, PairSide, PairView, Presence, VocabularyMatch
+from app.core.domain.speed.pair_speed import measured_words
 from engine.records import FitLevel
-from engine.sentences import joined
 from ui.models.parts import ModelsRequests, StatusMark, WrappingRow
 from ui.models.words import MATCH, bytes_or_unknown
 from ui.text.formatting import count, size, without_markup
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, separator, show_text, vbox
+from ui.widgets.building import ElidedLabel, button, empty_layout, grid, label, progress_bar, separator, show_text, vbox
 
 tr = Translator("PairCard")
 
@@ -26,39 +25,12 @@ _TOP = Qt.AlignmentFlag.AlignTop
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
-class MemoryBar(QWidget):
+def _memory_bar(place: MemoryPlace) -> QProgressBar:
     """The used share of free memory; the text beside it has the numbers."""
-
-    def __init__(self, theme: Theme, place: MemoryPlace) -> None:
-        super().__init__()
-        self._theme, self._place = theme, place
-        self.setMinimumWidth(80)
-        self.setFixedHeight(16)
-        self.setAccessibleName(place.label)
-        self.setAccessibleDescription(place_words(place))
-        theme.changed.connect(self.update)
-
-    def sizeHint(self) -> QSize:
-        return QSize(160, 16)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        """Paint a rounded bar, filled by the used share; hatched if the share exceeds the memory."""
-        tokens, place = self._theme.tokens, self._place
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        box = QRectF(0, self.height() / 2 - 3, self.width(), 6)
-        painter.setBrush(QColor(tokens.hover))
-        painter.drawRoundedRect(box, 3, 3)
-        if not place.free_bytes:
-            return
-        share = min(place.needed_bytes / place.free_bytes, 1.0)
-        colors = {FitLevel.FITS: tokens.good, FitLevel.TIGHT: tokens.caution, FitLevel.TOO_LARGE: tokens.danger}
-        painter.setBrush(QColor(colors.get(place.level, tokens.text_muted)))
-        painter.drawRoundedRect(QRectF(box.left(), box.top(), max(box.width() * share, 6), box.height()), 3, 3)
-        if place.level is FitLevel.TOO_LARGE:
-            painter.setBrush(QBrush(QColor(tokens.page), Qt.BrushStyle.BDiagPattern))
-            painter.drawRoundedRect(box, 3, 3)
+    bar = progress_bar(place.label)
+    bar.setAccessibleDescription(place_words(place))
+    bar.setValue(min(round(1000 * place.needed_bytes / place.free_bytes), 1000) if place.free_bytes else 0)
+    return bar
 
 
 def place_words(place: MemoryPlace) -> str:
@@ -82,56 +54,24 @@ class FitView(QWidget):
         super().__init__()
         self._theme = theme
         self.heading = label("", "section")
-        self.grid = grid(gaps=(20, 6))
         self.rooms = grid(gaps=(14, 6))
         self.advice = label("", "", wrap=True)
-        vbox(self.heading, self.grid, self.rooms, self.advice, parent=self, margins=0, spacing=10)
+        vbox(self.heading, self.rooms, self.advice, parent=self, margins=0, spacing=10)
 
     def set_table(self, table: FitSummary) -> None:
         self.heading.setText(_heading(table))
-        self._fill_parts(table)
         empty_layout(self.rooms)
         for row, place in enumerate(table.places):
             mark = StatusMark(self._theme)
             mark.show_fit(place.level)
             self.rooms.addWidget(label(place.label), row, 0, _LEFT)
-            self.rooms.addWidget(MemoryBar(self._theme, place), row, 1)
-            self.rooms.addWidget(self._figure(place_words(place)), row, 2, _RIGHT)
+            self.rooms.addWidget(_memory_bar(place), row, 1)
+            figure = label(place_words(place))
+            figure.setFont(self._theme.font(0))
+            self.rooms.addWidget(figure, row, 2, _RIGHT)
             self.rooms.addWidget(mark, row, 3, _LEFT)
         self.rooms.setColumnStretch(1, 1)
-        show_text(self.advice, "\n".join(f"•  {line}" for line in table.advice))
-
-    def _fill_parts(self, table: FitSummary) -> None:
-        empty_layout(self.grid)
-        with_draft = any(part.draft_bytes is not None for part in table.parts)
-        heads = (
-            ("", translate("FitView", "Target"), translate("FitView", "Draft"), translate("FitView", "Together"))
-            if with_draft
-            else ("", translate("FitView", "Target"))
-        )
-        for column, text in enumerate(heads):
-            self.grid.addWidget(label(text, "caption"), 0, column, _RIGHT if column else _LEFT)
-        for row, part in enumerate(table.parts, 1):
-            self.grid.addWidget(label(part.label), row, 0, _LEFT)
-            cells = (part.target_bytes, part.draft_bytes, part.total_bytes) if with_draft else (part.target_bytes,)
-            for column, value in enumerate(cells, 1):
-                self.grid.addWidget(self._figure(bytes_or_unknown(value)), row, column, _RIGHT)
-        last = len(table.parts) + 1
-        self.grid.addWidget(separator(), last, 0, 1, len(heads))
-        totals = [
-            sum(part.target_bytes or 0 for part in table.parts),
-            sum(part.draft_bytes or 0 for part in table.parts),
-        ]
-        sums = (*totals, sum(totals)) if with_draft else totals[:1]
-        self.grid.addWidget(label(translate("FitView", "All"), "strong"), last + 1, 0, _LEFT)
-        for column, value in enumerate(sums, 1):
-            self.grid.addWidget(self._figure(size(value), "strong"), last + 1, column, _RIGHT)
-        self.grid.setColumnStretch(0, 1)
-
-    def _figure(self, text: str, kind: str = "") -> QLabel:
-        made = label(text, kind)
-        made.setFont(self._theme.font(0))
-        return made
+        show_text(self.advice, table.advice)
 
 
 class PairCard(QFrame):
@@ -145,21 +85,18 @@ class PairCard(QFrame):
         self.alone = label(tr(ALONE_LABEL), "muted", wrap=True)
         self.fit = FitView(theme)
         self.gain = StatusMark(theme, wrap=True)
-        self.note = label("", "caption", wrap=True)
-        self.note.setContentsMargins(22, 0, 0, 0)
         self.action_buttons = WrappingRow()
         for words in (self.words, self.alone):
             words.setContentsMargins(22, 0, 0, 0)
         judged = vbox(self.verdict, self.words, self.alone, spacing=4)
         self.line = separator()
-        gained = vbox(self.gain, self.note, spacing=4)
         vbox(
             self.sides,
             separator(),
             judged,
             self.line,
             self.fit,
-            gained,
+            self.gain,
             self.action_buttons,
             parent=self,
             margins=(16, 14, 16, 14),
@@ -179,14 +116,9 @@ class PairCard(QFrame):
         self.fit.setVisible(pair.fit is not None)
         if pair.fit is not None:
             self.fit.set_table(pair.fit)
-        # Show the gain measured in a race or in answers, else the expected gain.
-        forecast = pair.speed_forecast
-        self.gain.setVisible(forecast is not None)
-        show_text(self.note, in_language(joined(forecast.details)) if forecast is not None else "")
-        if forecast is not None:
-            tone = "muted" if not forecast.is_measured else "good" if forecast.is_gain else "warn"
-            icon = "flag" if forecast.is_measured else "lightbulb"
-            self.gain.show_mark(icon, in_language(forecast.headline), tone)
+        words = measured_words(pair.measured) if pair.measured is not None else ""
+        self.gain.setVisible(bool(words))
+        self.gain.show_mark("flag", in_language(words), "warn" if _is_slower(pair) else "good")
         self._show_actions(pair)
 
     def _add_side(self, line: int, role: str, side: PairSide) -> None:
@@ -265,9 +197,13 @@ def _is_refused(pair: PairView) -> bool:
     return pair.draft is not None and pair.match is VocabularyMatch.NO
 
 
+def _is_slower(pair: PairView) -> bool:
+    return pair.measured is not None and (pair.measured.gain or 1.0) < 1.0
+
+
 def _is_checked(pair: PairView) -> bool:
-    """Whether the pair is known to work and to speed up answers; an unchecked pair may still be rejected."""
-    if pair.speed_forecast is not None and pair.speed_forecast.would_lose and not _is_refused(pair):
+    """Whether the pair is known to work and was not measured slower; an unchecked pair may still be rejected."""
+    if _is_slower(pair) and not _is_refused(pair):
         return False
     return pair.draft is None or pair.match in (VocabularyMatch.YES, VocabularyMatch.TRANSLATED, VocabularyMatch.NO)
 

@@ -8,7 +8,6 @@ from math import ceil
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QStackedWidget, QWidget
-from shiboken6 import isValid
 
 from app.core.domain.models import (
     CatalogRow,
@@ -16,13 +15,10 @@ from app.core.domain.models import (
     DownloadStatus,
     DraftCandidate,
     DraftList,
-    FolderScan,
-    LinkView,
     PairView,
     Suitability,
     VocabularyMatch,
 )
-from app.core.domain.speed.speed_forecast import SpeedRange
 from engine.records import FitLevel, Problem
 from ui.models.downloads_page import DownloadsPage
 from ui.models.library_page import LibraryPage
@@ -31,8 +27,7 @@ from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_
 from ui.models.remote_servers_page import RemoteServersPage
 from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
-from ui.models.words import DRAFTING_WORDS, FIT, MATCH, bytes_or_unknown
-from ui.text.formatting import number_text
+from ui.models.words import DRAFTING_WORDS, FIT, MATCH, bytes_or_unknown, speed_words
 from ui.text.language import Translator, mark, translate
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
@@ -69,21 +64,13 @@ def _pair_choice(row: CatalogRow) -> Choice:
     return Choice(
         key=row.key,
         title=row.name,
-        lines=(row.good_for,) if row.plain is None else (row.good_for, _speed(row.plain, thinks=row.thinks)),
+        lines=tuple(filter(None, (row.good_for, speed_words(row)))),
         side=bytes_or_unknown(row.pair.missing_bytes) if not row.pair.is_here else tr("downloaded"),
         icon=FIT[row.fit].icon,
         tone=FIT[row.fit].tone,
         spoken=FIT[row.fit].words,
         wraps=True,
     )
-
-
-def _speed(plain: SpeedRange, *, thinks: bool) -> str:
-    words = (
-        tr("{low}–{high} tokens per second, and it thinks first") if thinks else tr("{low}–{high} tokens per second")
-    )
-    low, high = plain.rounded
-    return words.format(low=number_text(low), high=number_text(high))
 
 
 class RecommendedPage(QWidget):
@@ -167,9 +154,7 @@ class RecommendedPage(QWidget):
         lines = (
             (tr("Drafting"), translate("Words", DRAFTING_WORDS[row.pair.drafting])),
             (tr("Licence"), row.licence),
-            (tr("On this computer"), "" if row.pair.speed_forecast else row.expected),
-            (tr("Speed-up elsewhere"), row.speedup),
-            (tr("Source"), row.source),
+            (tr("On this computer"), speed_words(row)),
             (tr("Hub"), row.checked),
         )
         for line, (name, text) in enumerate(pair for pair in lines if pair[1]):
@@ -181,7 +166,7 @@ class RecommendedPage(QWidget):
         self.right.setCurrentIndex(1)
 
 
-ORIGINS = (mark("HubPairs", "on this computer"), mark("HubPairs", "recommended"), mark("HubPairs", "on the hub"))
+ORIGINS = (mark("HubPairs", "on this computer"), mark("HubPairs", "recommended"))
 
 
 def draft_rows(rows: Sequence[DraftCandidate]) -> list[Choice]:
@@ -275,7 +260,7 @@ class DraftsPage(QWidget):
             words = translate("DraftsPage", "Choose a target model to find drafts for it.")
             self.nothing.show_text(translate("DraftsPage", "No target chosen"), words, library)
         elif found.busy:
-            words = translate("DraftsPage", "On this computer, among the recommendations, and on the hub.")
+            words = translate("DraftsPage", "On this computer and among the recommendations.")
             self.nothing.show_text(translate("DraftsPage", "Looking for drafts"), words)
         else:
             self.words.hide()
@@ -317,7 +302,6 @@ class ModelsPanel(QWidget):
         self.page = ""
         self._num_open = 0
         self._is_narrow = False
-        self.link: LinkDialog | None = None
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.requests = ModelsRequests(self)
@@ -347,7 +331,7 @@ class ModelsPanel(QWidget):
             translate("ModelsPanel", " Get started"),
             lambda: self.show_page(WELCOME),
             name=translate("ModelsPanel", "Get started"),
-            tip=translate("ModelsPanel", "This computer and the models that suit it"),
+            tip=translate("ModelsPanel", "The models that suit this computer"),
         )
         self.nav = QListWidget()
         self.problem = Banner(theme, problem=True)
@@ -426,19 +410,9 @@ class ModelsPanel(QWidget):
         self.notice.show_notice(text)
 
     def ask_link(self) -> LinkDialog:
-        self.link = dialog = LinkDialog(self._theme, self.requests, self.window())
+        dialog = LinkDialog(self.requests, self.window())
         dialog.open()
         return dialog
-
-    def show_link(self, view: LinkView) -> None:
-        """Show the model behind a link if the dialog is still open."""
-        if self.link is not None and isValid(self.link):
-            self.link.set_view(view)
-
-    def show_scan(self, view: FolderScan | None) -> None:
-        """Show a folder scan's progress; None hides it."""
-        for page in (self.library, self.welcome):
-            page.scan.set_view(view)
 
     def set_downloads(self, rows: Sequence[Download]) -> None:
         self.downloads.set_rows(rows)

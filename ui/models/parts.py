@@ -15,11 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.domain.models import FolderScan, Offer
+from app.core.domain.models import Offer
 from engine.records import FitLevel, Problem
 from ui.models.words import FIT
-from ui.text.formatting import count, size
-from ui.text.language import Translator, translate
+from ui.text.formatting import size
+from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 from ui.theme.theme import Theme
 from ui.widgets.building import (
@@ -35,8 +35,6 @@ from ui.widgets.building import (
     vbox,
 )
 from ui.widgets.dialogs import open_dialog
-
-tr = Translator("ScanLine")
 
 
 class ModelsRequests(QObject):
@@ -63,18 +61,13 @@ class ModelsRequests(QObject):
     remove_requested = Signal(str)
     add_requested = Signal(str)
     offer_taken = Signal(str)
-    rescan_requested = Signal()
-    # scan a folder; stop
-    scan_requested = Signal(str)
-    scan_stopped = Signal()
+    scan_requested = Signal(str)  # search a folder
     link_dialog_requested = Signal()  # open the link dialog
-    link_given = Signal(str)  # check a link
-    link_closed = Signal()  # the link dialog was closed
     self_draft_requested = Signal(object)  # make a draft from this `ModelRef`
     # requests of the first run
     builtin_requested = Signal()
     welcome_done = Signal()
-    link_requested = Signal(str)  # open a link of a README
+    link_requested = Signal(str)  # open a page of the hub
     engine_added = Signal(str, str, bool)  # URL and key of a remote server; whether the key may be sent unencrypted
     # URL of a server
     refresh_requested = Signal(str)
@@ -303,11 +296,10 @@ def put_side_by_side(page: QWidget, left: QWidget, right: QWidget) -> None:
     hbox((left, 2), (right, 5), parent=page, margins=0, spacing=0)
 
 
-class OtherModelSources(WrappingRow):
-    """The buttons for other ways to get models; a page may lay them out itself."""
+class OtherModelSources:
+    """The buttons for other ways to get models; the page lays them out."""
 
     def __init__(self, requests: ModelsRequests) -> None:
-        super().__init__()
         self._requests = requests
         self.folder_button = button(
             translate("OtherModelSources", "Search a folder…"),
@@ -317,13 +309,8 @@ class OtherModelSources(WrappingRow):
         self.link_button = button(
             translate("OtherModelSources", "From a link…"),
             requests.link_dialog_requested.emit,
-            tip=translate(
-                "OtherModelSources", "Downloads a GGUF file from any https address. Its header is checked first."
-            ),
+            tip=translate("OtherModelSources", "Downloads a GGUF file from any https address."),
         )
-        self.add(self.folder_button)
-        self.add(self.link_button)
-        self.add_gap()
 
     def ask_folder(self) -> QFileDialog:
         dialog = QFileDialog(self.folder_button.window(), translate("OtherModelSources", "Search a folder for models"))
@@ -331,36 +318,3 @@ class OtherModelSources(WrappingRow):
         dialog.setOption(QFileDialog.Option.ShowDirsOnly)
         dialog.fileSelected.connect(self._requests.scan_requested.emit)
         return open_dialog(dialog, "models")
-
-
-class ScanLine(QWidget):
-    """Progress of a folder scan with a stop button, then its result. Hidden before the first scan."""
-
-    def __init__(self, requests: ModelsRequests) -> None:
-        super().__init__()
-        self.words = label("", "caption", wrap=True)
-        self.stop_button = button(tr("Stop"), requests.scan_stopped.emit, name=tr("Stop the search"))
-        hbox((self.words, 1), self.stop_button, parent=self, margins=0, spacing=12)
-        self.hide()
-
-    def set_view(self, view: FolderScan | None) -> None:
-        if view is not None:
-            self.words.setText(scan_words(view))
-            self.stop_button.setVisible(view.is_running)
-        self.setVisible(view is not None)
-
-
-def scan_words(view: FolderScan) -> str:
-    """``Searching /data: 12,345 files, 3 models``; after the scan its result."""
-    found = tr("%n models", None, len(view.offers))
-    files = tr("{number} files").format(number=count(view.num_files))
-    if view.is_running:
-        template = tr("Searching {folder}: {files}, {models}")
-    elif view.is_complete:
-        template = tr("Searched {folder}: {files}, {models}.")
-    else:
-        template = tr("Stopped in {folder} after {files}: {models}.")
-    words = template.format(folder=view.folder, files=files, models=found)
-    if view.num_unreadable and not view.is_running:
-        words = f"{words} {tr('%n folders could not be read.', None, view.num_unreadable)}"
-    return words

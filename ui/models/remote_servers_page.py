@@ -1,6 +1,6 @@
 """The page of remote servers: add a server by address and key, show its models, chat with one."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QFrame, QLineEdit, QWidget
@@ -11,7 +11,6 @@ from app.core.domain.engines import (
     host_in,
     is_local_url,
     remote_model_id,
-    split_remote,
 )
 from engine.records import Problem
 from ui.models.parts import ModelsRequests, StatusMark
@@ -88,11 +87,6 @@ class RemoteServerForm(QFrame):
         self.add_button.setText(tr("Connecting…") if busy else tr("Add server"))
         self.add_button.setEnabled(not busy and bool(self.address.text().strip()))
 
-    def begin_key(self, url: str) -> None:
-        self.address.setText(url)
-        self.failure.hide()
-        self.key.setFocus()
-
     def added(self) -> None:
         self.key.clear()
         self.address.clear()
@@ -111,7 +105,6 @@ class RemoteServerCard(QFrame):
         theme: Theme,
         requests: ModelsRequests,
         record: ServerRecord,
-        begin_key: Callable[[str], None],
         *,
         silent: bool,
     ) -> None:
@@ -136,17 +129,12 @@ class RemoteServerCard(QFrame):
         self.ask_button = button(
             tr("Refresh"), lambda: self._ask(requests), name=tr("Refresh the models of {host}").format(host=record.host)
         )
-        self.key_button = button(
-            tr("Change key"),
-            lambda: begin_key(record.url),
-            name=tr("Enter another key for {host}").format(host=record.host),
-        )
         self.remove_button = button(
             tr("Remove"),
             lambda: requests.engine_removed.emit(record.url),
             name=tr("Remove {host} and forget its key").format(host=record.host),
         )
-        row = hbox((self.models, 1), self.chat_button, self.ask_button, self.key_button, self.remove_button, spacing=8)
+        row = hbox((self.models, 1), self.chat_button, self.ask_button, self.remove_button, spacing=8)
         vbox(self.title, self.about, self.silence, row, parent=self, margins=(16, 12, 16, 12), spacing=8)
 
     def _ask(self, requests: ModelsRequests) -> None:
@@ -192,7 +180,6 @@ class RemoteServersPage(QWidget):
         self._theme, self._requests = theme, requests
         self.form = RemoteServerForm(theme, requests)
         self.cards: list[RemoteServerCard] = []
-        self._used: dict[str, str] = {}
         self._list = vbox(spacing=12)
         page = page_column(
             label(tr("Remote servers"), "heading"),
@@ -214,17 +201,8 @@ class RemoteServersPage(QWidget):
         chosen = {each.url: str(each.models.currentData()) for each in self.cards}
         empty_layout(self._list)
         self.cards = [
-            RemoteServerCard(self._theme, self._requests, record, self.form.begin_key, silent=record.url in silent)
-            for record in records
+            RemoteServerCard(self._theme, self._requests, record, silent=record.url in silent) for record in records
         ]
         for each in self.cards:
-            each.choose(self._used.get(each.url) or chosen.get(each.url, ""))
+            each.choose(chosen.get(each.url, ""))
             self._list.addWidget(each)
-
-    def set_used(self, path: str) -> None:
-        """Set the model in use; the card of its server selects it."""
-        url, model = split_remote(path)
-        self._used = {url: model}
-        for each in self.cards:
-            if each.url == url:
-                each.choose(model)

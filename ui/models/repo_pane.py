@@ -1,20 +1,17 @@
-"""A repository: maker, access, files with verdicts, and its README."""
+"""A repository: maker, access, and files with verdicts."""
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QLabel, QLineEdit, QPushButton, QStackedWidget, QWidget
 
-from app.core.domain.models import FileKind, FileRow, Gated, Presence, RepoSummary, RepoView
-from ui.markdown.html_writer import render_tokens
-from ui.markdown.parser import SafeParser
+from app.core.domain.models import FileKind, FileRow, Presence, RepoSummary, RepoView
 from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark
 from ui.models.words import KINDS, bytes_or_unknown, compact_number, day_text
 from ui.text import clock
 from ui.text.formatting import count, parameters, tooltip, without_markup
 from ui.text.language import Translator, mark, translate
 from ui.theme.theme import Theme
-from ui.transcript.cards.prose_view import ProseView
 from ui.widgets.building import (
     ElidedLabel,
     button,
@@ -32,22 +29,12 @@ from ui.widgets.building import (
 tr = Translator("FileTable")
 
 MAX_PX = 820
-MAX_CHARS = 60_000
-CUT_NOTE = mark("ReadmeView", "Read the rest on the repository's page.")
 KEPT_NOTE = mark("TokenBox", "The token is stored in the system's keyring and sent only to the hub.")
-GATED_WORDS = {
-    Gated.NO: "",
-    Gated.AUTOMATIC: mark(
-        "HubViews",
-        "The publisher wants you to accept terms before you download the files. Accept them on the model's "
-        "page while signed in, then enter an access token of your account.",
-    ),
-    Gated.MANUAL: mark(
-        "HubViews",
-        "The publisher approves each request for access. Request access on the model's page; once you have "
-        "it, enter an access token of your account.",
-    ),
-}
+GATED_WORDS = mark(
+    "HubViews",
+    "The publisher restricts the download. Accept the terms or request access on the model's page while signed in, "
+    "then enter an access token of your account.",
+)
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 NUM_COLUMNS = 5
@@ -161,13 +148,12 @@ class FileTable(QWidget):
 class TokenBox(QFrame):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
-        self._theme, self._requests = theme, requests
+        self._requests = requests
         self.setObjectName("card")
         self._page = ""
-        self.picture = QLabel()
-        self.picture.setFixedSize(16, 18)
-        self.title = label(translate("TokenBox", "This model is gated"), "strong")
-        self.words = label("", "", wrap=True)
+        self.title = StatusMark(theme)
+        self.title.show_mark("lock", translate("TokenBox", "This model is gated"), "warn")
+        self.words = label(translate("HubViews", GATED_WORDS), "", wrap=True)
         self.field = QLineEdit()
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
         self.field.setPlaceholderText(translate("TokenBox", "Access token (hf_…)"))
@@ -180,57 +166,24 @@ class TokenBox(QFrame):
         )
         self.remove_button = button(translate("TokenBox", "Forget the token"), requests.token_removed.emit)
         row = hbox((self.field, 1), self.give_button, self.remove_button, self.page_button, spacing=8)
-        words = vbox(
-            self.title, self.words, row, label(translate("TokenBox", KEPT_NOTE), "caption", wrap=True), spacing=8
-        )
-        hbox(
-            (self.picture, 0, Qt.AlignmentFlag.AlignTop), (words, 1), parent=self, margins=(16, 14, 16, 14), spacing=10
-        )
-        theme.changed.connect(self._recolor)
-        self._recolor()
+        note = label(translate("TokenBox", KEPT_NOTE), "caption", wrap=True)
+        vbox(self.title, self.words, row, note, parent=self, margins=(16, 14, 16, 14), spacing=8)
         self.hide()
 
-    def show_gate(self, gated: Gated, page: str, *, has_token: bool) -> None:
+    def show_gate(self, page: str, *, gated: bool, has_token: bool) -> None:
         """Explain the access restriction; hidden if there is none."""
         self._page = page
-        self.words.setText(translate("HubViews", GATED_WORDS[gated]))
         self.field.clear()
         self.field.setVisible(not has_token)
         self.give_button.setVisible(not has_token)
         self.remove_button.setVisible(has_token)
-        self.setVisible(gated is not Gated.NO)
+        self.setVisible(gated)
 
     def _send_token(self) -> None:
         token = self.field.text().strip()
         self.field.clear()
         if token:
             self._requests.token_entered.emit(token)
-
-    def _recolor(self) -> None:
-        color = self._theme.tokens.caution
-        icon = self._theme.icon("lock", color, 16)
-        self.picture.setPixmap(icon.pixmap(QSize(16, 16), self.devicePixelRatioF()))
-
-
-def readme_html(markdown: str) -> str:
-    """A README as HTML for Qt: raw HTML is shown as text, images become their descriptions."""
-    body = markdown[:MAX_CHARS]
-    if len(markdown) > MAX_CHARS:
-        body += f"\n\n*{translate('ReadmeView', CUT_NOTE)}*"
-    parser = SafeParser(formulas=False)
-    return render_tokens(parser, parser.parse(body))
-
-
-class ReadmeView(ProseView):
-    """The README, as high as its text; `ProseView.link_activated` opens nothing."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme)
-        self.setAccessibleName(translate("ReadmeView", "Description"))
-        self.setFont(theme.font(0))
-
-    def set_markdown(self, markdown: str) -> None:
-        self.set_html(readme_html(markdown))
 
 
 def facts(row: RepoSummary) -> str:
@@ -271,9 +224,6 @@ class RepoPane(QStackedWidget):
         self.files_heading = label(translate("RepoPane", "Files"), "section")
         self.files = FileTable(theme, requests)
         self.no_files = label("", "muted", wrap=True)
-        self.readme_heading = label(translate("RepoPane", "Description"), "section")
-        self.readme = ReadmeView(theme)
-        self.readme.link_activated.connect(requests.link_requested)
         self.page_button = button(
             translate("RepoPane", "Open the model's page"),
             lambda: requests.link_requested.emit(self._page_url + self._repo),
@@ -297,9 +247,6 @@ class RepoPane(QStackedWidget):
             self.files_heading,
             self.no_files,
             self.files,
-            16,
-            self.readme_heading,
-            self.readme,
             width_px=MAX_PX,
             margins=(24, 20, 24, 24),
             spacing=8,
@@ -321,14 +268,11 @@ class RepoPane(QStackedWidget):
         self.title.setToolTip(without_markup(row.repo_id))
         self.facts.setText(facts(row))
         show_text(self.summary, summary(row))
-        self.gate.show_gate(row.gated, self._page_url + row.repo_id, has_token=details.has_token)
+        self.gate.show_gate(self._page_url + row.repo_id, gated=row.gated, has_token=details.has_token)
         self.files.set_files(details.files)
         self.files.setVisible(bool(details.files))
         self.no_files.setText(
             translate("RepoPane", "This repository contains no GGUF files. See its page for other formats.")
         )
         self.no_files.setVisible(not details.files)
-        self.readme.set_markdown(details.readme)
-        for piece in (self.readme_heading, self.readme):
-            piece.setVisible(bool(details.readme.strip()))
         self.setCurrentIndex(1)

@@ -3,20 +3,17 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
 
-from app.core.domain.models import LinkView, ModelRef, RepoSummary, SearchQuery
+from app.core.domain.models import ModelRef, RepoSummary, SearchQuery
 from engine.records import FitLevel, Problem
-from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, StatusMark, WrappingRow, list_side, put_side_by_side
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, WrappingRow, list_side, put_side_by_side
 from ui.models.repo_pane import RepoPane
 from ui.models.words import FIT, compact_number, day_text
 from ui.text import clock
-from ui.text.formatting import size
 from ui.text.language import Translator, translate
-from ui.text.problem_words import in_words
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, card_frame, hbox, label, line_edit, vbox
+from ui.widgets.building import Stretch, button, hbox, label, line_edit, vbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import Dialog
 from ui.widgets.popups import NoWheelComboBox
@@ -33,102 +30,42 @@ WIDTH_PX = 560
 
 
 class LinkDialog(Dialog):
-    """Asks for a link. The primary button checks the link, then downloads."""
+    """Asks for a link, and downloads its file."""
 
-    def __init__(self, theme: Theme, requests: ModelsRequests, parent: QWidget) -> None:
+    def __init__(self, requests: ModelsRequests, parent: QWidget) -> None:
         super().__init__(parent, translate("LinkDialog", "A model from a link"))
         self._requests = requests
-        self._view: LinkView | None = None
         self.setMinimumWidth(WIDTH_PX)
         self.address = line_edit(
             translate("LinkDialog", "Address of the GGUF file"), "https://example.org/model-Q4_K_M.gguf"
         )
-        self.address.textChanged.connect(lambda _text: self.set_view(None))
-        self.state = StatusMark(theme, wrap=True)
-        self.name = label("", "strong", wrap=True)
-        self.facts = label(wrap=True)
-        self.facts.setFont(theme.font(0))
-        self.hosts = label("", "caption", wrap=True)
-        self.fit = StatusMark(theme)
-        self.found = card_frame(self.name, self.facts, self.hosts, self.fit)
-        self.cancel_button = button(translate("LinkDialog", "Cancel"), self.reject)
-        self.go_button = button("", self._on_primary, kind="primary")
-        self.go_button.setDefault(True)  # Enter in the field presses it
-        self._arrange()
-        self.address.setFocus()
-        self.finished.connect(lambda _code: requests.link_closed.emit())
-        self.set_view(None)
-
-    def _arrange(self) -> None:
         words = translate(
             "LinkDialog",
-            "Paste the link of the GGUF file itself, not of its web page. Paceline reads the file's "
-            "header first, and downloads the rest only when you confirm. Nothing else is sent to that "
-            "server.",
+            "Paste the link of the GGUF file itself, not of its web page. If the server gives no checksum, the file "
+            "cannot be verified. Nothing else is sent to that server.",
         )
-        buttons = hbox(Stretch(), self.cancel_button, self.go_button, spacing=8)
+        cancel = button(translate("LinkDialog", "Cancel"), self.reject)
+        self.go_button = button(translate("LinkDialog", "Download and chat"), self._download, kind="primary")
+        self.go_button.setDefault(True)  # Enter in the field presses it
+        self.go_button.setEnabled(False)
+        self.address.textChanged.connect(lambda text: self.go_button.setEnabled(bool(text.strip())))
         vbox(
             label(translate("LinkDialog", "A model from a link"), "strong"),
             label(words, "muted", wrap=True),
             self.address,
-            self.state,
-            self.found,
             Stretch(),
             8,
-            buttons,
+            hbox(Stretch(), cancel, self.go_button, spacing=8),
             parent=self,
             margins=(24, 20, 24, 20),
             spacing=12,
         )
+        self.address.setFocus()
 
-    def set_view(self, view: LinkView | None) -> None:
-        if view is not None and view.url != self.address.text().strip().partition("#")[0]:
-            return
-        self._view = view
-        looking = view is not None and view.is_checking
-        known = view is not None and not looking and view.problem is None
-        self.state.setVisible(view is not None and not known)
-        self.found.setVisible(known)
-        if view is not None and view.problem is not None:
-            reported = in_words(view.problem)
-            self.state.show_mark("triangle-alert", f"{reported.message} {reported.advice}".strip(), "bad")
-        elif looking:
-            self.state.show_mark("search", translate("LinkDialog", "Reading the file's header…"), "muted")
-        elif view is not None:
-            self._show_found(view)
-        words = translate("LinkDialog", "Download and chat") if known else translate("LinkDialog", "Check the link")
-        self.go_button.setText(words)
-        self.go_button.setAccessibleName(words)
-        self.go_button.setEnabled(not looking and bool(self.address.text().strip()))
-        self.adjustSize()
-
-    def _show_found(self, view: LinkView) -> None:
-        self.name.setText(view.name)
-        weight = translate("LinkDialog", "{size} to download").format(size=size(view.size_bytes))
-        if view.num_parts > 1:
-            weight = translate("LinkDialog", "%n parts, the first of {size}", None, view.num_parts).format(
-                size=size(view.size_bytes)
-            )
-        self.facts.setText(" · ".join(part for part in (view.facts, weight) if part))
-        if len(view.hosts) > 1:
-            hosts = translate("LinkDialog", "{first} redirects to {last}, which has the file.").format(
-                first=view.hosts[0], last=view.hosts[-1]
-            )
-        else:
-            hosts = translate(
-                "LinkDialog", "From {host}. It gives no checksum, so the file cannot be verified."
-            ).format(host=view.hosts[-1])
-        self.hosts.setText(hosts)
-        self.fit.setVisible(view.fit is not FitLevel.UNKNOWN)
-        self.fit.show_fit(view.fit)
-
-    def _on_primary(self) -> None:
-        view = self._view
-        if view is None or view.problem is not None:
-            self._requests.link_given.emit(self.address.text().strip().partition("#")[0])
-        else:
-            self._requests.pull_requested.emit((ModelRef(url=view.url),), True)
-            self.accept()
+    def _download(self) -> None:
+        url = self.address.text().strip().partition("#")[0]
+        self._requests.pull_requested.emit((ModelRef(url=url),), True)
+        self.accept()
 
 
 def result_row(row: RepoSummary, fit: FitLevel) -> Choice:
@@ -168,20 +105,12 @@ class SearchPage(QWidget):
         self._typing = QTimer(self, singleShot=True, interval=TYPING_MS)
         self._make()
         self._arrange()
-        theme.changed.connect(self._recolor)
-        self._recolor()
 
     def _make(self) -> None:
         self.field.setObjectName("search")
         self.field.setPlaceholderText(tr("Search models on Hugging Face"))
         self.field.setAccessibleName(tr("Search models"))
-        self._icon = QAction(self.field)
-        self._clear_action = QAction(tr("Clear the search"), self.field)
-        self._clear_action.setVisible(False)
-        self._clear_action.triggered.connect(self._clear)
-        self.field.addAction(self._clear_action, QLineEdit.ActionPosition.TrailingPosition)
-        self.field.textChanged.connect(lambda text: self._clear_action.setVisible(bool(text)))
-        self.field.addAction(self._icon, QLineEdit.ActionPosition.LeadingPosition)
+        self.field.setClearButtonEnabled(True)
         self.fitting.setAccessibleName(tr("Only models that fit this computer"))
         self.field.textEdited.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._on_enter)
@@ -259,7 +188,3 @@ class SearchPage(QWidget):
     def _on_chosen(self, repo: str) -> None:
         self.pane.show_text(tr("Searching the hub"), repo)
         self._requests.repo_requested.emit(repo)
-
-    def _recolor(self) -> None:
-        self._icon.setIcon(self._theme.icon("search"))
-        self._clear_action.setIcon(self._theme.icon("x"))

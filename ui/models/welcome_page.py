@@ -6,12 +6,11 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
-from app.core.domain.models import NUM_SUGGESTED, CatalogRow, Hardware, ModelRef, Offer, Suitability
+from app.core.domain.models import NUM_SUGGESTED, CatalogRow, ModelRef, Offer, Suitability
 from engine.records import FitLevel
-from ui.models.parts import ModelsRequests, OfferCard, OtherModelSources, ScanLine, StatusMark, WrappingRow
-from ui.models.words import bytes_or_unknown
+from ui.models.parts import ModelsRequests, OfferCard, OtherModelSources, StatusMark, WrappingRow
+from ui.models.words import bytes_or_unknown, speed_words
 from ui.settings.rows import ask_model_file
-from ui.text.formatting import size
 from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE
 from ui.theme.theme import Theme
@@ -19,7 +18,6 @@ from ui.widgets.building import (
     button,
     card_frame,
     empty_layout,
-    grid,
     hbox,
     label,
     page_column,
@@ -42,35 +40,6 @@ NOT_CHECKED = tr.mark(
 )
 
 
-def hardware_lines(hardware: Hardware) -> list[tuple[str, str, str]]:
-    cores = hardware.num_cores
-    memory = tr("{total}, {free} free").format(total=size(hardware.memory_bytes), free=size(hardware.free_memory_bytes))
-    lines = [
-        ("cpu", tr("Processor"), tr("%n cores", None, cores)),
-        ("memory-stick", tr("Memory"), memory),
-    ]
-    for gpu in hardware.gpus:
-        figures = bytes_or_unknown(gpu.total_bytes)
-        free = tr(", {size} free").format(size=size(gpu.free_bytes)) if gpu.free_bytes is not None else ""
-        lines.append(("layers", tr("Graphics"), f"{gpu.name}, {figures}{free}"))
-    if not hardware.gpus:
-        lines.append(
-            (
-                "layers",
-                tr("Graphics"),
-                tr("No supported GPU; models run on the CPU"),
-            )
-        )
-    lines.append(
-        (
-            "hard-drive",
-            tr("Disk"),
-            tr("{size} free").format(size=bytes_or_unknown(hardware.free_disk_bytes)),
-        )
-    )
-    return lines
-
-
 class SuggestionCard(QFrame):
     def __init__(self, theme: Theme, requests: ModelsRequests, row: CatalogRow) -> None:
         super().__init__()
@@ -88,7 +57,7 @@ class SuggestionCard(QFrame):
                 else translate("SuggestionCard", "Download {name} and chat")
             ).format(name=row.name),
         )
-        facts = label(" · ".join(part for part in (_weight_words(row), row.expected) if part), "", wrap=True)
+        facts = label(" · ".join(part for part in (_weight_words(row), speed_words(row)) if part), "", wrap=True)
         facts.setFont(theme.font(0))
         licence = translate("SuggestionCard", "Licence {licence}").format(licence=row.licence) if row.licence else ""
         words = vbox(
@@ -134,9 +103,7 @@ class WelcomePage(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self._free_bytes = 0  # free main memory; 0: unknown
         self.mark = QLabel()
-        self.hardware = grid(gaps=(12, 8))
         self.best, self.pairs = vbox(spacing=8), vbox(spacing=8)
         self.cards: list[SuggestionCard] = []
         self._has_best = False  # whether the first card is fast enough on this machine
@@ -151,7 +118,6 @@ class WelcomePage(QWidget):
         self.builtin_button = button(tr("Quick demo"), requests.builtin_requested.emit, kind="primary")
         self.own_button = button(tr("I have a GGUF file…"), self._ask_file)
         self.ways = OtherModelSources(requests)
-        self.scan = ScanLine(requests)
         self.here = vbox(spacing=8)
         self.here_title = label(tr("Already on this computer"), "section")
         self.here_title.hide()
@@ -168,13 +134,11 @@ class WelcomePage(QWidget):
         self.first_title.hide()
         self.pairs_title.hide()
         self.skip_button = button(tr("Skip"), requests.welcome_done.emit)
-        self._icons: list[tuple[QLabel, str]] = []
         self._arrange()
         self.set_offers(())
         theme.changed.connect(self._recolor)
 
     def _arrange(self) -> None:
-        self.hardware.setColumnStretch(2, 1)
         text = tr(
             "Choose a model to chat with. A small model drafts, the large one checks every word: the same "
             "answers, faster."
@@ -198,10 +162,6 @@ class WelcomePage(QWidget):
             demo,
             self._demo_card(),
             self._other_ways(),
-            self.scan,
-            16,
-            label(tr("This computer"), "section"),
-            card_frame(self.hardware),
             8,
             self.pairs_title,
             self.pairs,
@@ -248,24 +208,8 @@ class WelcomePage(QWidget):
         if chosen is not before and before.hasFocus():
             self.start()
 
-    def set_hardware(self, hardware: Hardware) -> None:
-        self._free_bytes = hardware.free_memory_bytes
-        empty_layout(self.hardware)
-        self._icons = []
-        for line, (icon, name, words) in enumerate(hardware_lines(hardware)):
-            picture = QLabel()
-            picture.setFixedSize(16, 16)
-            self._icons.append((picture, icon))
-            figures = label(words, "", wrap=True)
-            figures.setFont(self._theme.font(0))
-            self.hardware.addWidget(picture, line, 0)
-            self.hardware.addWidget(label(name, "muted"), line, 1)
-            self.hardware.addWidget(figures, line, 2)
-        self._recolor()
-
-    def set_offers(self, offers: Sequence[Offer]) -> None:
-        """Offer the models of other apps; the largest that is likely to run comes first."""
-        free = self._free_bytes
+    def set_offers(self, offers: Sequence[Offer], free: int = 0) -> None:
+        """Offer the models of other apps; the largest that is likely to run in the ``free`` bytes comes first."""
         usable = [row for row in offers if row.kind.runs_alone]
         usable.sort(key=lambda row: (bool(free) and row.size_bytes > MAX_SHARE * free, -row.size_bytes, row.name))
         shown = usable[:MAX_LOCAL_MODELS]
@@ -338,5 +282,3 @@ class WelcomePage(QWidget):
     def _recolor(self) -> None:
         ratio = self.devicePixelRatioF()
         self.mark.setPixmap(self._theme.application_icon().pixmap(QSize(44, 44), ratio))
-        for picture, icon in self._icons:
-            picture.setPixmap(self._theme.pixmap(icon, self._theme.tokens.text_muted, 16, ratio))

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QDate
 
-from app.core.domain.models import DownloadStatus, Drafting, FileKind, VocabularyMatch
+from app.core.domain.models import CatalogRow, DownloadStatus, Drafting, FileKind, VocabularyMatch
 from engine.records import FitLevel
-from ui.text.formatting import UNKNOWN, decimal_text, size
+from ui.text.formatting import UNKNOWN, decimal_text, number_text, size
 from ui.text.language import Translator, locale
 
 tr = Translator("Words")
@@ -89,6 +89,16 @@ STATE_WORDS = {
 
 def bytes_or_unknown(num_bytes: int | None) -> str:
     return UNKNOWN if num_bytes is None else size(num_bytes)
+
+
+def speed_words(row: CatalogRow) -> str:
+    """The expected speed without drafting; empty if unknown."""
+    if row.tokens_per_s is None:
+        return ""
+    speed = number_text(float(f"{row.tokens_per_s:.2g}"))
+    if row.thinks:
+        return tr("about {speed} tokens per second, and it thinks first").format(speed=speed)
+    return tr("about {speed} tokens per second").format(speed=speed)
 
 
 def compact_number(number: int | None) -> str:

@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QStackedWidget, QToolButton, QWidget
 
 from app.core.domain.engine_view import EngineView
-from app.core.domain.speed.pair_speed import PairSpeed
-from app.core.domain.speed.speed_forecast import losing_words, measured_words
+from app.core.domain.speed.pair_speed import PairSpeed, losing_words, measured_words
 from app.core.domain.speed.verdict import answer_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import RunStats

@@ -21,20 +21,18 @@ from app.cli.output import (
     table,
     warn,
 )
-from app.core.domain.models import Download, DownloadRequest, DownloadStatus, FileKind, Gated, RepoModel, RepoSummary
+from app.core.domain.models import Download, DownloadRequest, DownloadStatus, FileKind, RepoModel, RepoSummary
 from app.core.hub.client import HubClient
 from app.core.hub.downloads.download_queue import DownloadQueue
 from app.core.hub.downloads.first_model import SMALL
-from app.core.hub.errors import HubError, HubNotFoundError, LibraryError
+from app.core.hub.errors import HubNotFoundError, LibraryError
 from app.core.hub.file_names import short
 from app.core.hub.library.library import Library, open_library
 from app.core.hub.links import request_of
 from app.core.hub.records import LibraryModel, RepoDetails, SortBy
-from app.core.hub.remote_header import judge_link, read_remote_header
 from app.core.paths import find_paths
 from app.core.storage.model_settings import ModelSettings
 from engine.errors import EngineError
-from engine.gguf.head_files import own_heads_sentence
 from engine.gguf.header import read_header
 from engine.pictures.side_file import find_side_file
 from engine.records import Problem
@@ -44,10 +42,6 @@ POLL_S = 0.2
 PROGRESS_LINE_S = 10.0  # seconds between lines if stderr is no terminal
 MAX_LISTED = 8
 NO_MODEL = "There is no model in it yet. `paceline models pull small` gets a small one; see also `search` and `import`."
-_GATED = {
-    Gated.AUTOMATIC: "Gated: its terms must be accepted first.",
-    Gated.MANUAL: "Gated: its publisher must approve your request first.",
-}
 
 
 def command(options: argparse.Namespace) -> int:
@@ -88,20 +82,17 @@ def _repo_row(summary: RepoSummary) -> tuple[str, ...]:
 def _show(options: argparse.Namespace) -> int:
     with closing(HubClient()) as client:
         details, url = client.details(options.repo), client.page_url(options.repo)
-        heads = _own_heads(client, details) if options.heads else ""
     if options.json:
-        print_json({**_facts(details), "url": url, "own_heads": heads or None})
+        print_json({**_facts(details), "url": url})
         return 0
     summary = details.summary
     downloads = "" if summary.downloads is None else counted_text(summary.downloads, "download", "downloads")
     about = (summary.architecture, f"licence {summary.licence or 'not named'}", downloads)
     print(f"{summary.repo_id}  {url}\n{' · '.join(filter(None, about))}")
     if summary.gated:
-        print(_GATED[summary.gated])
+        print("Gated: accept its terms, or request access, on its page first.")
     rows = [("model", "kind", "quantization", "size", "files"), *map(_model_row, details.models)]
     print(f"\n{table(rows)}" if details.models else "\nThere is no GGUF file in it.")
-    if heads:
-        print(heads)
     return 0
 
 
@@ -110,32 +101,17 @@ def _model_row(model: RepoModel) -> tuple[str, ...]:
     return model.name, model.kind.value, model.quantization or "-", size_words(model.size_bytes), files
 
 
-def _own_heads(client: HubClient, details: RepoDetails) -> str:
-    """A sentence about heads in a repository's models, by the header of the smallest; empty without heads."""
-    whole = [model for model in details.models if model.kind.runs_alone and not model.missing_shards]
-    if not whole:
-        return ""
-    smallest = min(whole, key=lambda model: model.size_bytes or 0)
-    try:
-        known = read_remote_header(client, details.summary.repo_id, smallest)
-    except (HubError, EngineError) as error:
-        return f"It is not known whether {smallest.name} has draft heads: {error.message}"
-    return own_heads_sentence(known.header, known.name)
-
-
 def _list(options: argparse.Namespace) -> int:
     library = open_library(find_paths())
-    models, (offers, skipped) = library.models(), library.find_offers()
+    models, offers = library.models(), library.find_offers()
     if options.json:
         listed = [{**_facts(model), "side_file": _side_name(model) or None} for model in models]
-        print_json({"folder": library.folder, "models": listed, "offers": offers, "skipped": skipped})
+        print_json({"folder": library.folder, "models": listed, "offers": offers})
         return 0
     print(f"Library: {library.folder}\n{table(map(_library_row, models)) if models else NO_MODEL}")
     if offers:
         print("\nFound in other programs, to be added with `paceline models import PATH`:")
         print(table((o.name, size_words(o.size_bytes), o.found_in, str(o.files[0])) for o in offers))
-    for skip in skipped:
-        print(f"Not offered: {skip.name}. {skip.reason}")
     return 0
 
 
@@ -235,7 +211,7 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
         if options.repo == SMALL_MODEL_NAME and options.draft is None:
             return [SMALL.request]
         if "://" in options.repo and options.draft is None:
-            return [_request_of_link(options.repo)]
+            return [request_of(options.repo)]
         advice = f"Choose one of `paceline models show {options.repo}`."
         raise LibraryError(f"The command names no model of {short(options.repo)}.", advice)
     requests: list[DownloadRequest] = []
@@ -249,14 +225,6 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
         target = f"{requests[0].repo_id}/{requests[0].model.name}" if requests else ""
         requests.append(DownloadRequest(repo_id, model, draft_of=target, licence=details.summary.licence))
     return requests
-
-
-def _request_of_link(link: str) -> DownloadRequest:
-    request = request_of(link)
-    known, hosts = judge_link(request)
-    size = size_words(known.size_bytes) + (f" in the first of {known.num_parts} parts" if known.num_parts > 1 else "")
-    print(f"paceline: {known.header.architecture} model, {size}, from {' by way of '.join(hosts)}", file=sys.stderr)
-    return request
 
 
 def chosen_model(details: RepoDetails, file: str) -> RepoModel:

@@ -41,7 +41,6 @@ class RemoteServersController(PartsController):
         records = self._engines.all
         self._window.header.set_engines(records, self._unreachable)
         if self._panel is not None:
-            self._panel.engines.set_used(self._state.models.target_path)
             self._panel.engines.set_engines(records, self._unreachable)
 
     def _refresh_all(self) -> None:

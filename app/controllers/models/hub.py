@@ -16,14 +16,13 @@ from app.controllers.models.library import HubDownloadsController, HubLibraryCon
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.lazy import Lazy
-from app.core.domain.models import ModelRef, PairView
-from app.core.load_requests import load_request
-from app.core.paths import assets_dir, builtin_target
+from app.core.domain.models import ModelRef
+from app.core.paths import assets_dir
 from app.core.storage.window_state import note_welcomed
 from engine.records import EngineReady, ModelInfo, Problem
 from ui.models.parts import WELCOME
 from ui.text.language import Translator, translate
-from ui.text.problem_words import explanation, in_language, in_words
+from ui.text.problem_words import explanation, in_words
 
 tr = Translator("HubController")
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:  # imported after the first paint
     from app.core.hub.tokens import TokenStore
     from ui.models.panel import ModelsPanel
 
-SUGGESTION_JOB = "draft here"
-
 
 class HubController(PartsController):
     def __init__(self, parts: Parts, models: ModelController, layers: ChatLayers) -> None:
@@ -47,7 +44,6 @@ class HubController(PartsController):
         self._loaded: ModelInfo | None = None
         self._ready: EngineReady | None = None  # the local models; also read by jobs
         self._judge = Lazy(self._make_judge)
-        self._suggested: set[str] = set()  # targets that had a draft, or a suggestion of one
         self._repo: RepoView | None = None  # the shown repository
         self._wanted_repo = ""  # id of the last requested repository
         self._waiting: dict[ModelRef, Callable[[str], None]] = {}  # called with the path after the download
@@ -84,26 +80,11 @@ class HubController(PartsController):
         # Imported late: they load NumPy and llama.cpp.
         from app.controllers.models.pair_judge import PairJudge  # noqa: PLC0415
         from app.core.hub.pairs.device_list import DeviceList  # noqa: PLC0415
-        from app.core.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
         from app.core.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
-        from engine.loading.loading import draft_options  # noqa: PLC0415
-        from engine.sandbox.machine_check import check_kernels  # noqa: PLC0415
-        from engine.session.draft_placement import DraftPlacement  # noqa: PLC0415
-        from engine.storage.cost_store import CostStore  # noqa: PLC0415
 
-        state, paths = self._state, self._parts.paths
-
-        check_kernels(builtin_target(), paths.cache)  # first: stored costs depend on the kernels
+        paths = self._parts.paths
         devices = DeviceList(paths.cache, lambda: self._ready)
-
-        def is_faster_on_cpu(draft: str) -> bool | None:
-            # Read again for each query: the engine may have measured in between.
-            return DraftPlacement(CostStore(paths.cache), devices.gpus).is_cpu_faster(
-                draft, draft_options(load_request(state.settings), 0)
-            )
-
-        speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
-        return PairJudge(self.service, lambda: state.settings, devices, speed_forecasts, is_faster_on_cpu)
+        return PairJudge(self.service, lambda: self._state.settings, devices, PairSpeeds(paths.pair_speeds_file))
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
@@ -149,43 +130,10 @@ class HubController(PartsController):
         self._ready = ready
         self._loaded = target = ready.target if ready else None
         draft = ready.draft if ready else None
-        self._window.notice_banner.withdraw_suggestion()
-        self._jobs.cancel(SUGGESTION_JOB)
         if self._pairs is not None:
             self._pairs.set_target(target)
         paths = (model.path if model is not None else "" for model in (target, draft))
         self._library.use(*("" if Path(path).is_relative_to(assets_dir()) else path for path in paths))
-        if target is not None:
-            self._suggest_draft(target, draft)
-
-    def _suggest_draft(self, target: ModelInfo, draft: ModelInfo | None) -> None:
-        """Suggest a local draft for a target without one, once, with the expected gain."""
-        path = Path(target.path)
-        if draft is not None:
-            self._suggested.add(target.path)
-        known = target.path in self._suggested
-        if known or draft is not None or not path.is_file() or path.is_relative_to(assets_dir()):
-            return
-
-        def done(pair: PairView | None) -> None:
-            ready = self._ready
-            is_wanted = ready is not None and ready.target.path == target.path and ready.draft is None
-            if is_wanted and not self._state.models.is_loading and pair is not None and pair.draft is not None:
-                self._suggested.add(target.path)
-                self._show_suggestion(pair, pair.draft.ref)
-
-        self._jobs.run(
-            SUGGESTION_JOB, lambda stop: self._judge().draft_here(ModelRef(path=target.path), stop), done, log_problem
-        )
-
-    def _show_suggestion(self, pair: PairView, draft: ModelRef) -> None:
-        name = pair.draft.name if pair.draft else ""
-        words = tr("“{name}”, which is on this computer, can draft for this model.").format(name=name)
-        if pair.speed_forecast is not None:
-            words = f"{words} {in_language(pair.speed_forecast.headline)}"
-        self._window.notice_banner.show_suggestion(
-            words, tr("Use it"), lambda: self._models.choose_file(draft.path, "draft")
-        )
 
     def _on_page(self, page: str) -> None:
         if page == "library":

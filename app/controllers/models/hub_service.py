@@ -5,49 +5,46 @@ Calls block; they run on the threads of `app.controllers.models.jobs`.
 
 import fnmatch
 import logging
+import os
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 
 import psutil
 
-from app.controllers.models.views import (
-    file_rows,
-    library_row,
-    link_view,
-    repo_fit,
-)
-from app.core.domain import models as views
 from app.core.domain.model_name import name_of_file
 from app.core.domain.models import (
     Download,
     DownloadRequest,
     DownloadStatus,
     FileKind,
-    FolderScan,
+    FileRow,
     LibraryRow,
-    LinkView,
     ModelRef,
     Offer,
     Presence,
     RepoModel,
     RepoSummary,
+    RepoView,
     SearchQuery,
-    SkippedModel,
 )
 from app.core.domain.settings.values import Settings
 from app.core.hub.client import HubClient
 from app.core.hub.downloads.download_queue import DownloadQueue
 from app.core.hub.downloads.first_model import SMALL, is_first_model
-from app.core.hub.errors import HubError, HubNotFoundError, LibraryError
+from app.core.hub.errors import HubNotFoundError, LibraryError
 from app.core.hub.file_names import is_gguf
 from app.core.hub.library.library import Library, open_library
+from app.core.hub.library.other_programs import MAX_OFFERS, offers_in
 from app.core.hub.links import request_of
-from app.core.hub.records import LibraryModel, RepoDetails, SortBy
+from app.core.hub.records import LibraryModel, Origin, RepoDetails, SortBy
 from app.core.paths import Paths
 from engine.errors import EngineError
+from engine.fit.fit import judge
 from engine.gguf.title import model_title
 from engine.records import FitLevel
 from engine.sentences import i18n
@@ -56,13 +53,10 @@ log = logging.getLogger(__name__)
 
 NUM_RESULTS = 60
 _SORTS = {"downloads": SortBy.DOWNLOADS, "updated": SortBy.UPDATED, "name": SortBy.DOWNLOADS}
-
-
-@dataclass(frozen=True, slots=True)
-class LibraryAnswer:
-    rows: tuple[LibraryRow, ...]
-    offers: tuple[Offer, ...]
-    skipped: tuple[SkippedModel, ...] = ()
+# 4.8 bits per parameter, as in usual files of the hub: search results have no sizes.
+_USUAL_BYTES_PER_PARAMETER = 0.6
+# A rough factor for caches, compute buffers and tables beyond the weights, until the header is read.
+_OVERHEAD_FACTOR, _OVERHEAD_BYTES = 1.08, 500 * 10**6
 
 
 class HubService:
@@ -89,24 +83,18 @@ class HubService:
             rows = [row for row in rows if row[1] in (FitLevel.FITS, FitLevel.TIGHT)]
         return sorted(rows, key=lambda row: row[0].name.casefold()) if query.sort == "name" else rows
 
-    def repo(self, repo_id: str) -> views.RepoView:
-        """Read one repository; a missing README raises nothing.
+    def repo(self, repo_id: str) -> RepoView:
+        """Read one repository.
 
         Raises:
             HubError: the hub did not answer.
         """
         details = self._fetch_details(repo_id)
-        readme = ""
-        if details.has_readme:
-            try:
-                readme = self.client.readme(repo_id)
-            except HubError as error:
-                log.info("no description of %s: %s", repo_id, error.message)
         page, has_token = self.client.page_url(repo_id).removesuffix(repo_id), bool(self.client.tokens.find())
         rows = file_rows(details, self._presences(repo_id), free_memory())
-        return views.RepoView(details.summary, page, readme, rows, has_token)
+        return RepoView(details.summary, page, rows, has_token)
 
-    def refreshed(self, view: views.RepoView) -> views.RepoView:
+    def refreshed(self, view: RepoView) -> RepoView:
         """The same repository, with the current state of the local files."""
         presences = self._presences(view.repo.repo_id)
         files = (replace(file, presence=presences.get(file.ref.file, Presence.ABSENT)) for file in view.files)
@@ -186,31 +174,23 @@ class HubService:
         draft = by_name.get(chosen.draft) if chosen and chosen.draft else None
         return str(draft.path) if draft is not None and not draft.missing else ""
 
-    def library_views(
-        self, target: str, draft: str, scanned: FolderScan | None = None, *, offers: bool
-    ) -> LibraryAnswer:
-        """The library's rows; with ``offers`` also models of other apps, and of a scanned folder."""
-        models = self.library.models()
-        rows = tuple(library_row(model, target, draft, *self._by_header(model)) for model in models)
-        if not offers:
-            return LibraryAnswer(rows, ())
-        found, skipped = self.library.find_offers()
-        if scanned is not None:
-            found = self.library.without_known((*scanned.offers, *found))
-            skipped = tuple(dict.fromkeys((*scanned.skipped, *skipped)))
-        return LibraryAnswer(rows, found, skipped)
+    def library_rows(self, target: str, draft: str) -> tuple[LibraryRow, ...]:
+        return tuple(library_row(model, target, draft, *self._by_header(model)) for model in self.library.models())
 
-    def judge_link(self, address: str, should_stop: Callable[[], bool]) -> LinkView:
-        """Judge the file behind a link by its header.
+    def search_folder(self, folder: Path, should_stop: Callable[[], bool]) -> tuple[Offer, ...]:
+        """Find the models below a folder.
 
         Raises:
-            HubError, ModelFileError: the file cannot be used.
+            LibraryError: the folder cannot be read.
         """
-        from app.core.hub.remote_header import judge_link  # noqa: PLC0415  (NumPy, as above)
-
-        request = request_of(address)
-        known, hosts = judge_link(request, should_stop)
-        return link_view(request, known, hosts, free_memory())
+        try:
+            with os.scandir(folder):
+                return tuple(islice(offers_in("", folder, should_stop), MAX_OFFERS))
+        except OSError as error:
+            raise LibraryError(
+                i18n("{folder} cannot be read: {reason}.", folder=folder, reason=error.strerror or error),
+                "Choose a folder that you may read.",
+            ) from error
 
     def picker_rows(self) -> tuple[LibraryRow, ...]:
         """The library models that can be targets, last used first."""
@@ -285,7 +265,7 @@ class HubService:
             try:
                 header = read_header(path)
                 name = name_of_file(path) if is_gguf(path.name) else model.name  # else a blob: named by its digest
-                architecture, title = header.architecture, model_title(header.metadata, name, header.num_params)
+                architecture, title = header.architecture, model_title(header.metadata.get("general.name"), name)
             except EngineError as error:
                 log.info("no header of %s: %s", path.name, error)
             self._headers[key] = architecture, title, side.name if side is not None else ""
@@ -313,3 +293,74 @@ def open_hub_service(paths: Paths, settings: Settings, on_downloads: Callable[[]
     client = HubClient()
     library = open_library(paths, settings)
     return HubService(client, library, DownloadQueue(client, library, paths.downloads_file, on_downloads))
+
+
+# ---- views -------------------------------------------------------------------------------------------------------
+
+
+def guess_fit(weights_bytes: float | None, free_bytes: int) -> FitLevel:
+    """A first verdict from the size of the weights."""
+    if weights_bytes is None or weights_bytes <= 0:
+        return FitLevel.UNKNOWN
+    needed = weights_bytes * _OVERHEAD_FACTOR + _OVERHEAD_BYTES
+    return judge(round(needed), free_bytes)
+
+
+def leaves_room(weights_bytes: int, free_bytes: int) -> bool:
+    """True if weights of this size take at most half of the free memory."""
+    return weights_bytes * _OVERHEAD_FACTOR + _OVERHEAD_BYTES <= free_bytes / 2
+
+
+def repo_fit(summary: RepoSummary, free_bytes: int) -> FitLevel:
+    """A first verdict: search results have no sizes."""
+    weights = summary.num_parameters * _USUAL_BYTES_PER_PARAMETER if summary.num_parameters else None
+    return guess_fit(weights, free_bytes)
+
+
+def file_row(repo: str, model: RepoModel, presence: Presence, free_bytes: int) -> FileRow:
+    return FileRow(
+        ref=ModelRef(repo, model.files[0].path),
+        kind=model.kind,
+        label=model.quantization if model.kind.runs_alone else "",
+        size_bytes=model.size_bytes,
+        num_parts=len(model.files),
+        fit=guess_fit(model.size_bytes, free_bytes),
+        presence=presence,
+    )
+
+
+def file_rows(details: RepoDetails, presences: Mapping[str, Presence], free_bytes: int) -> tuple[FileRow, ...]:
+    """The files of a repository; ``presences``: where each file is, by path."""
+    repo = details.summary.repo_id
+    rows = [
+        file_row(repo, model, presences.get(model.files[0].path, Presence.ABSENT), free_bytes)
+        for model in details.models
+    ]
+    labels = Counter(row.label for row in rows)
+    names = {model.files[0].path: model.name for model in details.models}
+    # In a repository with several models the quantization is no unique label.
+    rows = [replace(row, label=names[row.ref.file]) if row.label and labels[row.label] > 1 else row for row in rows]
+    return tuple(sorted(rows, key=lambda row: (row.kind is not FileKind.MODEL, row.size_bytes or 0)))
+
+
+def library_row(
+    model: LibraryModel, target: str, draft: str, architecture: str, title: str = "", side_file: str = ""
+) -> LibraryRow:
+    """A library row; ``target`` and ``draft`` are the files in use, ``title`` the header's name."""
+    path = str(model.path)
+    return LibraryRow(
+        key=model.name,
+        path=path,
+        name=title or Path(model.name).name,
+        size_bytes=model.size_bytes,
+        architecture=architecture,
+        quantization=model.quantization,
+        last_used=model.last_used.astimezone() if model.last_used else None,
+        paired_with=Path(model.draft).name if model.draft else "",
+        in_place=model.origin is Origin.IN_PLACE,
+        missing=model.missing,
+        in_use="target" if path == target else "draft" if path == draft else "",
+        licence=model.licence,
+        source=model.source or model.repo_id,
+        side_file=side_file,
+    )

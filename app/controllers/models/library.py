@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import psutil
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
@@ -17,7 +17,7 @@ from app.controllers.layers import ChatLayers
 from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.model_name import name_of_file
-from app.core.domain.models import FolderScan, LibraryRow, LinkView, PickerView
+from app.core.domain.models import LibraryRow, PickerView
 from app.core.storage.window_state import note_welcomed
 from engine.records import Problem
 from ui.models.parts import WELCOME
@@ -25,8 +25,8 @@ from ui.text.formatting import size
 from ui.text.language import translate
 
 if TYPE_CHECKING:  # imported after the first paint
-    from app.controllers.models.hub_service import HubService, LibraryAnswer
-    from app.core.domain.models import Download, ModelRef
+    from app.controllers.models.hub_service import HubService
+    from app.core.domain.models import Download, ModelRef, Offer
     from ui.models.panel import ModelsPanel
 
 Service = Callable[[], "HubService"]
@@ -39,10 +39,9 @@ class HubLibraryController(PartsController):
     def __init__(self, parts: Parts, service: Service) -> None:
         super().__init__(parts)
         self._service, self._navigation = service, self._window.models
-        self._stop = threading.Event()  # stops a scan
         self._used = ("", "")  # the loaded files: target, draft
         self._looked_elsewhere = False
-        self._scanned: FolderScan | None = None  # the result of the last folder scan
+        self._scanned: tuple[Offer, ...] = ()  # models in the folder that was searched last
 
     def attach(self, panel: ModelsPanel) -> None:
         requests = panel.requests
@@ -50,11 +49,7 @@ class HubLibraryController(PartsController):
         requests.remove_requested.connect(self._remove)
         requests.add_requested.connect(self._add)
         requests.offer_taken.connect(self._add)
-        requests.rescan_requested.connect(lambda: self.show(look_elsewhere=True))
         requests.scan_requested.connect(self._scan)
-        requests.scan_stopped.connect(self._stop.set)
-        requests.link_given.connect(self._judge_link)
-        requests.link_closed.connect(lambda: self._jobs.cancel("link"))
 
     def use(self, target: str, draft: str) -> None:
         """Record which files are loaded; empty for a built-in or missing model."""
@@ -79,47 +74,29 @@ class HubLibraryController(PartsController):
         self._looked_elsewhere = self._looked_elsewhere or look_elsewhere
         used, scanned, offers = self._used, self._scanned, self._looked_elsewhere
 
-        def done(answer: LibraryAnswer) -> None:
-            self._navigation.panel.library.set_library(answer.rows, answer.offers, answer.skipped)
-            self._navigation.panel.welcome.set_offers(answer.offers)
+        def done(found: tuple[tuple[LibraryRow, ...], tuple[Offer, ...], int]) -> None:
+            rows, offers, free_bytes = found
+            self._navigation.panel.library.set_library(rows, offers)
+            self._navigation.panel.welcome.set_offers(offers, free_bytes)
 
-        def work(_stop: object) -> LibraryAnswer:
-            return self._service().library_views(*used, scanned, offers=offers)
+        def work(_stop: object) -> tuple[tuple[LibraryRow, ...], tuple[Offer, ...], int]:
+            service = self._service()
+            found = service.library.find_offers(scanned) if offers else ()
+            return service.library_rows(*used), found, psutil.virtual_memory().available
 
         self._jobs.run("library", work, done)
 
     def _scan(self, folder: str) -> None:
-        self._stop.clear()
-        show = self._navigation.panel.show_scan
-        show(FolderScan(Path(folder)))
-
-        def work(should_stop: Callable[[], bool]) -> FolderScan:
-            from app.core.hub.library.folder_scan import scan_folder  # noqa: PLC0415  (the start does not wait for it)
-
-            def report(scan: FolderScan) -> None:
-                self._jobs.post(lambda: show(scan))
-
-            return scan_folder(Path(folder), report, lambda: should_stop() or self._stop.is_set())
-
-        def done(scan: FolderScan) -> None:
-            self._scanned = scan
-            show(scan)
+        def done(offers: tuple[Offer, ...]) -> None:
+            self._scanned = offers
+            self._navigation.panel.show_notice(
+                translate("HubController", "Searched {folder}: %n models.", None, len(offers)).format(folder=folder)
+            )
             self.show(look_elsewhere=True)
 
-        def failed(problem: Problem) -> None:
-            show(None)
-            self._parts.report(problem)
-
-        self._jobs.run("scan", work, done, failed)
-
-    def _judge_link(self, address: str) -> None:
-        show = self._navigation.panel.show_link
-        show(LinkView(address, is_checking=True))
-
-        def failed(problem: Problem) -> None:
-            show(LinkView(address, problem=problem))
-
-        self._jobs.run("link", lambda stop: self._service().judge_link(address, stop), show, failed)
+        words = translate("HubController", "Searching {folder}…")
+        self._navigation.panel.show_notice(words.format(folder=folder))
+        self._jobs.run("scan", lambda stop: self._service().search_folder(Path(folder), stop), done)
 
     def _add(self, path: str) -> None:
         self._jobs.run(f"add {path}", lambda _stop: self._service().add(path), lambda _name: self._changed())

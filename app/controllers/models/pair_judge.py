@@ -1,24 +1,21 @@
-"""Judges pairs for the Models panel (match, fit, speed) by file headers from the hub or the disk.
+"""Judges pairs for the Models panel (match, fit, measured speed) by file headers from the hub or the disk.
 
 Calls block. The verdicts come from `app.core.hub.pairs.assessment`.
 """
 
-import logging
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import psutil
-
 from app.controllers.models.hub_service import HubService
-from app.controllers.models.views import fit_view
 from app.core.domain.devices import device_names
+from app.core.domain.model_name import name_of_file
 from app.core.domain.models import (
     Drafting,
     DraftList,
-    Gpu,
-    Hardware,
+    FitSummary,
+    MemoryPlace,
     ModelRef,
     PairSide,
     PairView,
@@ -26,36 +23,43 @@ from app.core.domain.models import (
     VocabularyMatch,
 )
 from app.core.domain.settings.values import Settings
-from app.core.domain.speed.speed_forecast import SpeedForecast
+from app.core.domain.speed.pair_speed import PairSpeed
 from app.core.hub.file_names import quantization_of
-from app.core.hub.pairs.assessment import LoadPlan, assess_pair, free_memory_at, pair_plan
+from app.core.hub.pairs.assessment import check_draft, free_memory_at
 from app.core.hub.pairs.catalog import CatalogPair
 from app.core.hub.pairs.device_list import DeviceList
-from app.core.hub.pairs.draft_finder import BELONGS, DraftSearch, find_drafts
-from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
+from app.core.hub.pairs.draft_finder import BELONGS, find_drafts
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.core.load_requests import asked_placement
+from app.core.storage.pair_speeds import PairSpeeds
 from engine.drafters.translation.comparison import vocabulary_sentence
-from engine.errors import DeviceError, EngineError
-from engine.fit.table import FreeMemory, experts_to_leave, fit_table
+from engine.errors import DeviceError
+from engine.fit.cache_size import CacheSetup
+from engine.fit.estimate import DeviceSplit
+from engine.fit.fit import (
+    FreeMemory,
+    ModelPlan,
+    PairPlan,
+    advice,
+    choose_parallel,
+    experts_to_leave,
+    judge,
+    memory_fit,
+)
 from engine.gguf.head_files import has_next_token_layers, head_method
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.title import model_title
-from engine.llama.library import physical_cores
 from engine.loading.devices import split_over
 from engine.records import Device, FitLevel, Placement
 from engine.sandbox.probe import PairVerdict
 from ui.text.formatting import parameters
-from ui.text.language import Translator
+from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
 
 tr = Translator("HubPairs")
 
-log = logging.getLogger(__name__)
-
 ShouldStop = Callable[[], bool]
 ReportDrafts = Callable[[DraftList], None]
-IsFasterOnCpu = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
 ALL_LAYERS = 10_000  # number of GPU layers for "all": more than any model has
 MAX_HEADERS = 8  # limit of the header cache; one header has up to 20 MB
@@ -93,14 +97,11 @@ class PairJudge:
         service: HubService,
         settings: Callable[[], Settings],
         devices: DeviceList,
-        speed_forecasts: SpeedForecasts,
-        is_faster_on_cpu: IsFasterOnCpu = lambda _path: None,
+        speeds: PairSpeeds,
     ) -> None:
-        """``is_faster_on_cpu`` returns for a draft's file whether the CPU was measured to be faster than the GPU."""
         self.service = service
         self._settings = settings
-        self._is_faster_beside = is_faster_on_cpu
-        self._speed_forecasts = speed_forecasts
+        self._speeds = speeds
         self._devices = devices
         self._lock = threading.Lock()
         self._known: dict[ModelRef, KnownModel] = {}
@@ -138,85 +139,33 @@ class PairJudge:
         """
         first = self.known(target, should_stop)
         second = self.known(draft, should_stop, may_be_head=True) if draft else None
-        free_memory = self.free_memory()
-        plan = self.plan_for(first, second, free_memory)
-        proof = assess_pair(first, second, plan, free_memory, should_stop)
         match, words, used = VocabularyMatch.UNCHECKED, "", second
-        if proof.match is not None:
-            yes = VocabularyMatch.YES if proof.match.coverage is None else VocabularyMatch.TRANSLATED
-            match = yes if proof.match.matches else VocabularyMatch.NO
-            words = verdict_words(proof.match, is_head=_is_head(second))
-            if match is VocabularyMatch.NO:  # only the target is usable: judge its memory alone
-                used, proof = None, replace(assess_pair(first, None, plan, free_memory), match=proof.match)
-        coverage = proof.match.coverage if proof.match is not None else None
-        speed_forecast = self._speed_forecast(first, used, plan, 1.0 if coverage is None else coverage)
+        if second is not None:
+            verdict = check_draft(first, second, should_stop)
+            yes = VocabularyMatch.YES if verdict.coverage is None else VocabularyMatch.TRANSLATED
+            match = yes if verdict.matches else VocabularyMatch.NO
+            words = verdict_words(verdict, is_head=_is_head(second))
+            used = second if verdict.matches else None
+        room = self.free_memory()
         return PairView(
             target=self.side(target, first),
             draft=self.side(draft, second) if draft else None,
             match=match,
             match_words=words,
-            fit=fit_view(proof.fit, proof.pair),
-            speed_forecast=speed_forecast,
+            fit=fit_view(self.plan(first, used, room), room),
+            measured=self._measured(first, used),
             drafting=_drafting(first, second),
         )
 
-    def _speed_forecast(
-        self, target: KnownModel, draft: KnownModel | None, plan: LoadPlan, coverage: float
-    ) -> SpeedForecast | None:
-        return self._speed_forecasts.of_pair(target, draft, replace(self._conditions(plan), coverage=coverage))
-
-    def _conditions(self, plan: LoadPlan) -> Conditions:
-        settings = self._settings()
-        threads, draft_threads = settings.integer("threads"), settings.integer("draft_threads")
-        return Conditions(plan, threads, draft_threads, settings.number("temperature"))
-
-    def listed_speed_forecast(self, pair: CatalogPair) -> SpeedForecast | None:
-        """Expected speed of a recommended pair, by the sizes in the list; None if unknown."""
-        fits_gpu = sum(gpu.free_bytes or 0 for gpu in self._devices.gpus()) > pair.target.size_bytes
-        plan = replace(self.plan(), gpu_layers=int(fits_gpu), draft_gpu_layers=int(fits_gpu))
-        draft = pair.draft if pair.drafting is Drafting.DRAFT_MODEL else None
-        return self._speed_forecasts.of_list(pair.target, draft, self._conditions(plan))
-
-    def draft_here(self, target: ModelRef, should_stop: ShouldStop) -> PairView | None:
-        """The most promising local draft for a target; None if no draft would make it faster.
-
-        Reading a vocabulary takes seconds, so drafts that would not pay by their size are skipped first.
-
-        Raises:
-            ModelFileError: the target's header cannot be used, or the job was cancelled.
-        """
-        known = self.known(target, should_stop)
-        for draft in self._promising_drafts(known, should_stop):
-            view = self.judge(target, draft, should_stop)
-            fits = view.fit is None or view.fit.level is not FitLevel.TOO_LARGE
-            is_worth_using = view.speed_forecast is not None and view.speed_forecast.is_draft_worth_using
-            if is_worth_using and fits and view.match is not VocabularyMatch.NO:
-                return view
-        return None
-
-    def _promising_drafts(self, target: KnownModel, should_stop: ShouldStop) -> list[ModelRef]:
-        """Drafts that would pay if they shared all of the target's tokens, best first."""
-        if target.path is None:
-            return []
-        found, room, own = [], self.free_memory(), target.path.resolve()
-        for model in self.service.library.models_near(target.path):
-            if model.missing or model.path.resolve() == own:
-                continue
-            ref = ModelRef(path=str(model.path))
-            try:
-                draft = self.known(ref, should_stop, may_be_head=True)
-            except EngineError as error:
-                log.info("%s is no draft: %s", model.name, error.message)
-                continue
-            speed_forecast = self._speed_forecast(target, draft, self.plan_for(target, draft, room), 1.0)
-            if speed_forecast is not None and speed_forecast.is_draft_worth_using:
-                found.append((speed_forecast.score, ref))
-        return [ref for _score, ref in sorted(found, key=lambda each: each[0], reverse=True)]
+    def _measured(self, target: KnownModel, draft: KnownModel | None) -> PairSpeed | None:
+        if target.path is None or (draft is not None and draft.path is None):
+            return None
+        return self._speeds.get(name_of_file(target.path), name_of_file(draft.path) if draft and draft.path else "")
 
     def drafts(
         self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop
     ) -> DraftList:
-        """Search disk, list and hub for drafts; ``report`` receives intermediate results on this thread.
+        """Search disk and list for drafts; ``report`` receives intermediate results on this thread.
 
         Raises:
             HubError, ModelFileError: the target's header cannot be used, or the job was stopped.
@@ -227,20 +176,20 @@ class PairJudge:
         library = self.service.library
         models = library.models_near(known.path) if known.path is not None else library.models()
 
-        def found(search: DraftSearch, *, busy: bool = True) -> DraftList:
-            return DraftList(side, search.rows, busy, in_language(search.words))
+        def shown(found: DraftList, *, busy: bool = False) -> DraftList:
+            return replace(found, target=side, busy=busy, words=in_language(found.words))
 
-        search = find_drafts(
-            known, models, catalog, self.service.client, should_stop, lambda so_far: report(found(so_far))
-        )
-        return found(search, busy=False)
+        def on_progress(found: DraftList) -> None:
+            report(shown(found, busy=True))
+
+        return shown(find_drafts(known, models, catalog, self.service.client, should_stop, on_progress))
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
         """One side of a pair; its name is from the header if known, else from the file."""
         path = self.service.path_of(ref)
         name, facts = ref.name.removesuffix(".gguf"), []
         if known is not None:
-            name = model_title(known.header.metadata, known.name, known.header.num_params)
+            name = model_title(known.header.metadata.get("general.name"), known.name)
             kind = quantization_of(known.path.name if known.path else ref.file)
             facts = [kind, known.header.architecture, parameters(known.header.num_params)]
         facts.append(ref.repo)
@@ -252,26 +201,40 @@ class PairJudge:
             presence=Presence.HERE if path else Presence.ABSENT,
         )
 
-    def plan(self) -> LoadPlan:
-        """How the settings would load a pair; automatic GPU layers count as all."""
-        settings, places = self._settings(), self._devices_of_settings()
+    def plan(self, target: KnownModel, draft: KnownModel | None, room: FreeMemory) -> PairPlan:
+        """How the settings would load a pair; automatic GPU layers count as all. The context is limited to the trained.
+
+        If the places are automatic, a draft that does not fit on the GPU runs on the CPU, and experts that do not fit
+        stay in main memory.
+        """
+        settings, devices, placement = self._settings(), self._devices_of_settings(), asked_placement(self._settings())
         layers, draft_layers = settings.integer("gpu_layers"), settings.integer("draft_gpu_layers")
-        chosen = ALL_LAYERS if layers is None else layers
-        if draft_layers is None:
-            draft_layers = ALL_LAYERS if settings.text("draft_device") else chosen
-        placement = asked_placement(settings)
-        draft_placement = Placement() if settings.text("draft_device") else replace(placement, overrides=())
-        return LoadPlan(
-            n_ctx=settings.integer("n_ctx") or DEFAULT_N_CTX,
-            cache_type=settings.text("cache_type"),
-            draft_cache_type=settings.text("draft_cache_type"),
-            gpu_layers=chosen if places.target else 0,
-            draft_gpu_layers=draft_layers if places.draft else 0,
-            spread=split_over(placement, places.all, places.target),
-            draft_spread=split_over(replace(draft_placement, cpu_moe_layers=None), places.all, places.draft),
-            parallel=settings.integer("parallel") or 0,
-            shared_context=bool(settings.values["shared_context"]),
-        )
+        chosen, has_own_device = ALL_LAYERS if layers is None else layers, bool(settings.text("draft_device"))
+        trained, n_ctx = target.header.arch_value("context_length"), settings.integer("n_ctx") or DEFAULT_N_CTX
+        n_ctx = min(n_ctx, trained) if isinstance(trained, int) and trained > 0 else n_ctx
+
+        def model_plan(model: KnownModel, cache_type: str, gpu_layers: int, spread: DeviceSplit) -> ModelPlan:
+            download_bytes = 0 if model.path is not None else model.size_bytes
+            setup = CacheSetup(n_ctx, cache_type, cache_type)
+            return ModelPlan(model.header, setup, gpu_layers, model.weights_bytes, download_bytes, spread)
+
+        spread = split_over(placement, devices.all, devices.target)
+        first = model_plan(target, settings.text("cache_type"), chosen if devices.target else 0, spread)
+        pair = PairPlan(replace(first, side=target.side))
+        if draft is not None:
+            draft_placement = Placement() if has_own_device else replace(placement, overrides=())
+            spread = split_over(replace(draft_placement, cpu_moe_layers=None), devices.all, devices.draft)
+            usual = ALL_LAYERS if has_own_device else chosen
+            number = (usual if draft_layers is None else draft_layers) if devices.draft else 0
+            second = model_plan(draft, settings.text("draft_cache_type"), number, spread)
+            pair, beside = replace(pair, draft=second), replace(pair, draft=replace(second, gpu_layers=0))
+            if layers is draft_layers is None and not has_own_device and _fits_only(beside, pair, room):
+                pair = beside
+        if layers is None and settings.integer("cpu_moe_layers") is None:
+            pair = replace(pair, target=pair.target.with_experts_on_cpu(experts_to_leave(pair, room)))
+        shared = bool(settings.values["shared_context"])
+        number = choose_parallel(pair, room, settings.integer("parallel") or 0, shared=shared)
+        return pair.answering(number, shared=shared)
 
     def _devices_of_settings(self) -> _PairDevices:
         """The devices named in the settings. A missing device is ignored here; loading reports it."""
@@ -283,39 +246,39 @@ class PairJudge:
         except DeviceError:
             return _PairDevices((), ())
 
-    def plan_for(self, target: KnownModel, draft: KnownModel | None, room: FreeMemory) -> LoadPlan:
-        """`plan` with the draft's device and the number of layers whose experts stay in main memory.
-
-        If the device is automatic, a draft runs on the CPU if it was faster there or does not fit on the GPU.
-        """
-        plan = self._with_draft_placed(target, draft, room)
-        settings = self._settings()
-        if settings.integer("gpu_layers") is None and settings.integer("cpu_moe_layers") is None:
-            plan = replace(plan, cpu_moe_layers=experts_to_leave(pair_plan(target, draft, plan), room))
-        return plan
-
-    def _with_draft_placed(self, target: KnownModel, draft: KnownModel | None, room: FreeMemory) -> LoadPlan:
-        plan = self.plan()
-        if self._settings().text("draft_device"):
-            return plan
-        if draft is None or not plan.draft_gpu_layers or self._settings().integer("draft_gpu_layers") is not None:
-            return plan
-        beside = replace(plan, draft_gpu_layers=0)
-        if draft.path is not None and self._is_faster_beside(str(draft.path)):
-            return beside
-        if self._settings().integer("gpu_layers") is not None:  # the user's number of layers applies to both
-            return plan
-        fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))
-        return beside if fits is FitLevel.TOO_LARGE and fits_beside is not FitLevel.TOO_LARGE else plan
-
     def free_memory(self) -> FreeMemory:
         return free_memory_at(self.service.library.folder, self._devices_of_settings().all)
 
-    def hardware(self) -> Hardware:
-        memory = psutil.virtual_memory()
-        gpus = tuple(Gpu(gpu.description, gpu.total_bytes, gpu.free_bytes) for gpu in self._devices.gpus())
-        disk = free_memory_at(self.service.library.folder).disk_bytes
-        return Hardware(physical_cores(), memory.total, memory.available, disk, gpus)
+
+def _fits_only(one: PairPlan, other: PairPlan, room: FreeMemory) -> bool:
+    verdicts = [memory_fit(pair, room).verdict for pair in (one, other)]
+    return verdicts[1] is FitLevel.TOO_LARGE and verdicts[0] is not FitLevel.TOO_LARGE
+
+
+def fit_view(pair: PairPlan, room: FreeMemory) -> FitSummary:
+    """The verdict on each memory."""
+    fit, setup = memory_fit(pair, room), pair.target.setup
+    places = [_memory(translate("HubFitViews", "Memory"), fit.needed.main_bytes, room.main_bytes)]
+    if len(room.devices) > 1:
+        used = zip(fit.needed.devices_bytes, room.devices, strict=False)
+        places.extend(_memory(name, taken, free) for taken, (name, free) in used if taken)
+    elif room.gpu_bytes:
+        places.append(_memory(translate("HubFitViews", "GPU memory"), fit.needed.gpu_bytes, room.gpu_bytes))
+    if fit.disk_bytes and room.disk_bytes is not None:
+        level = FitLevel.TOO_LARGE if fit.lacks_disk else FitLevel.FITS
+        places.append(MemoryPlace(translate("HubFitViews", "Disk"), fit.disk_bytes, room.disk_bytes, level))
+    return FitSummary(
+        n_ctx=setup.n_ctx,
+        parallel=setup.num_answers,
+        shared_context=setup.shared,
+        places=tuple(places),
+        level=fit.verdict,
+        advice=in_language(advice(pair, room)),
+    )
+
+
+def _memory(label: str, needed: int, free: int) -> MemoryPlace:
+    return MemoryPlace(label, needed, free, judge(needed, free))
 
 
 def _is_head(model: KnownModel | None) -> bool:

@@ -54,8 +54,9 @@ class HubPairsController(PartsController):
 
     def _make_recommendations(self) -> Recommendations:
         from app.controllers.models.recommendations import Recommendations  # noqa: PLC0415  (as above)
+        from app.core.hub.pairs.read_speed import memory_read_speed  # noqa: PLC0415
 
-        return Recommendations(assets_dir() / CATALOG_FILE, self._judge())
+        return Recommendations(assets_dir() / CATALOG_FILE, self._judge(), Lazy(memory_read_speed))
 
     def attach(self, panel: ModelsPanel) -> None:
         requests = panel.requests
@@ -87,7 +88,6 @@ class HubPairsController(PartsController):
 
         if page == WELCOME:
             self._find_first_model()
-            self._jobs.run("hardware", lambda _stop: self._judge().hardware(), self._panel.welcome.set_hardware)
             self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), suggest)
         elif page == "recommended":
             self._show_all()

@@ -4,13 +4,13 @@ Sizes are in bytes; None means unknown.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from pathlib import Path
 
-from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
-from engine.records import FitLevel, Problem
+from app.core.domain.speed.pair_speed import PairSpeed
+from engine.records import FitLevel
 
 NUM_SUGGESTED = 3  # number of pairs suggested in the first steps
 LARGEST_DRAFT_SHARE = 0.2  # draft size / target size: larger drafts gain little
@@ -21,7 +21,7 @@ class Suitability(IntEnum):
 
     NOT = 0  # the model does not fit, or barely
     POORLY = 1  # it fits, but is slow (below reading speed), leaves little free memory, or has unknown speed
-    WELL = 2  # leaves half of the free memory, and is never slower than reading speed
+    WELL = 2  # leaves half of the free memory, and is faster than reading speed
     FAST = 3  # like `WELL`, and at least twice reading speed
 
 
@@ -51,11 +51,6 @@ class Drafting(StrEnum):
     HEADS_INSIDE = "heads inside"  # next-token layers (MTP) in the target's own file
     SIDE_FILE = "side file"  # a head in a file of its own: MTP, EAGLE-3, DFlash, DSpark
     TEXT = "text"  # n-grams, without a second model
-
-    @property
-    def needs_file(self) -> bool:
-        """True if drafting needs a second file."""
-        return self in (Drafting.DRAFT_MODEL, Drafting.SIDE_FILE)
 
 
 class Presence(StrEnum):
@@ -139,14 +134,6 @@ class RepoModel:
         return sum_if_all_known(file.size_bytes for file in self.files)
 
 
-class Gated(StrEnum):
-    """Whether downloads need the publisher's consent."""
-
-    NO = ""
-    AUTOMATIC = "auto"  # the user has to accept terms on the repository's page
-    MANUAL = "manual"  # the publisher decides on each request
-
-
 @dataclass(frozen=True, slots=True)
 class RepoSummary:
     """One repository in a search result."""
@@ -154,7 +141,7 @@ class RepoSummary:
     repo_id: str  # "owner/name"
     downloads: int | None = None
     updated: datetime | None = None
-    gated: Gated = Gated.NO
+    gated: bool = False  # downloads need the publisher's consent
     licence: str = ""
     architecture: str = ""
     num_parameters: int | None = None
@@ -185,26 +172,12 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class RepoView:
-    """A repository with its files, and the start of the hub's addresses of pages. ``readme`` is untrusted Markdown."""
+    """A repository with its files, and the start of the hub's addresses of pages."""
 
     repo: RepoSummary
     page_url: str = ""
-    readme: str = ""
     files: tuple[FileRow, ...] = ()
     has_token: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryPart:
-    label: str
-    target_bytes: int | None
-    draft_bytes: int | None
-
-    @property
-    def total_bytes(self) -> int | None:
-        """The sum for target and draft; None if both are unknown."""
-        known = [size for size in (self.target_bytes, self.draft_bytes) if size is not None]
-        return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,10 +198,9 @@ class FitSummary:
     """
 
     n_ctx: int
-    parts: tuple[MemoryPart, ...]
     places: tuple[MemoryPlace, ...]
     level: FitLevel
-    advice: tuple[str, ...] = ()
+    advice: str = ""
     parallel: int = 1
     shared_context: bool = False
 
@@ -251,7 +223,7 @@ class PairView:
     match: VocabularyMatch = VocabularyMatch.UNCHECKED
     match_words: str = ""  # how the vocabularies differ, or the translatable share
     fit: FitSummary | None = None
-    speed_forecast: SpeedForecast | None = None
+    measured: PairSpeed | None = None  # speed of its answers and races on this machine
     drafting: Drafting = Drafting.DRAFT_MODEL
     can_have: bool = True  # False if the hub no longer has the listed files
 
@@ -269,33 +241,18 @@ class PairView:
 
 @dataclass(frozen=True, slots=True)
 class CatalogRow:
-    """A recommended target with its drafter.
-
-    ``speedup``: the range that its source states. ``checked``: the result of a check with the hub.
-    """
+    """A recommended target with its drafter. ``checked``: the result of a check with the hub."""
 
     key: str
     name: str
     good_for: str
     pair: PairView
     licence: str = ""
-    speedup: str = ""
-    source: str = ""
     checked: str = ""
     fit: FitLevel = FitLevel.UNKNOWN
-    plain: SpeedRange | None = None  # plain speed of the target on this machine; None if unknown
-    expected: str = ""  # the pair's expected gain, as text
-    leaves_room: bool = False  # leaves at least half of the free memory free
+    suits: Suitability = Suitability.NOT
+    tokens_per_s: float | None = None  # about, for plain decoding on this machine; None if unknown
     thinks: bool = False  # the target reasons before it answers
-
-    @property
-    def suits(self) -> Suitability:
-        if self.fit is not FitLevel.FITS:
-            return Suitability.NOT
-        if self.plain is None or not self.leaves_room:
-            return Suitability.POORLY
-        plain = self.plain.halved() if self.thinks else self.plain
-        return Suitability.FAST if plain.is_fast else Suitability.WELL if plain.is_surely_fast else Suitability.POORLY
 
     @property
     def preference(self) -> tuple[Suitability, bool, int]:
@@ -310,7 +267,6 @@ class CatalogRow:
 class DraftOrigin(StrEnum):
     HERE = "on this computer"
     RECOMMENDED = "recommended"
-    HUB = "on the hub"
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,12 +303,19 @@ class DraftCandidate:
 
 @dataclass(frozen=True, slots=True)
 class DraftList:
-    """The draft candidates for one target. ``words``: which sources were searched, and which failed."""
+    """The draft candidates for one target: matching, then unchecked, then rejected ones. ``words``: a summary."""
 
     target: PairSide | None = None
     rows: tuple[DraftCandidate, ...] = ()
     busy: bool = False
     words: str = ""
+
+    @property
+    def matching(self) -> tuple[DraftCandidate, ...]:
+        return tuple(row for row in self.rows if row.matches)
+
+    def having(self, match: VocabularyMatch) -> tuple[DraftCandidate, ...]:
+        return tuple(row for row in self.rows if row.match is match)
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,71 +396,13 @@ class Offer:
     name: str
     files: tuple[Path, ...]
     kind: FileKind
-    found_in: str  # "Hugging Face cache", "LM Studio", "Jan", "llama.cpp"
+    found_in: str  # "Hugging Face cache", "LM Studio", "Ollama", or its folder
     quantization: str = ""
     size_bytes: int = 0
 
     @property
     def path(self) -> str:
         return str(self.files[0])
-
-
-@dataclass(frozen=True, slots=True)
-class SkippedModel:
-    """A model of another program that cannot be used, and the reason as a sentence."""
-
-    name: str
-    reason: str
-
-
-@dataclass(slots=True)
-class FolderScan:
-    """The models found in a folder so far. ``is_complete``: the scan ended without being stopped.
-
-    ``num_unreadable`` counts unreadable folders.
-    """
-
-    folder: Path
-    offers: list[Offer] = field(default_factory=list)
-    skipped: list[SkippedModel] = field(default_factory=list)
-    num_files: int = 0
-    num_unreadable: int = 0
-    is_running: bool = True
-    is_complete: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LinkView:
-    """The model behind a link; only ``url`` is set while it is checked, or if there is a ``problem``.
-
-    ``hosts``: the hosts that were contacted, in order; the last one sends the bytes.
-    """
-
-    url: str
-    is_checking: bool = False
-    problem: Problem | None = None
-    name: str = ""
-    facts: str = ""
-    size_bytes: int = 0
-    num_parts: int = 1
-    hosts: tuple[str, ...] = ()
-    fit: FitLevel = FitLevel.UNKNOWN
-
-
-@dataclass(frozen=True, slots=True)
-class Gpu:
-    name: str
-    total_bytes: int | None
-    free_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Hardware:
-    num_cores: int
-    memory_bytes: int
-    free_memory_bytes: int
-    free_disk_bytes: int | None
-    gpus: tuple[Gpu, ...] = ()
 
 
 def sum_if_all_known(sizes: Iterable[int | None]) -> int | None:

@@ -1,21 +1,20 @@
-"""The only module that uses huggingface_hub: search, details, README, and file contents. Every call blocks."""
+"""The only module that uses huggingface_hub: search, details, and file contents. Every call blocks."""
 
 from __future__ import annotations
 
 import json
 import logging
-import re
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import app
-from app.core.domain.models import Gated, RepoFile, RepoSummary
+from app.core.domain.models import RepoFile, RepoSummary
 from app.core.hub.addresses import (
     content_range,
     find_endpoint,
@@ -50,13 +49,10 @@ MAX_FILES = 20_000
 MAX_TAGS = 500
 MAX_TEXT_CHARS = 120
 MAX_COUNT = 1 << 62
-README = "README.md"
 _HEX = frozenset("0123456789abcdef")
-_YAML_HEAD = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?$\n?", re.DOTALL | re.MULTILINE)
 TIMEOUT_S = 20.0  # maximum time without a byte
 MAX_ANSWER_S = 120.0  # maximum time for a small answer, even if bytes keep arriving
 MAX_API_BYTES = 16 << 20
-MAX_README_BYTES = 1 << 20
 MAX_REDIRECTS = 5
 MAX_LIMIT = 200
 _EXPAND = ("gguf", "downloads", "likes", "siblings", "lastModified", "gated", "tags", "cardData")
@@ -105,14 +101,13 @@ def summary_of(entry: object) -> RepoSummary | None:
         repo_id = check_repo_id(_text(entry.get("id")) or _text(entry.get("modelId")))
     except UnsafeNameError:
         return None
-    tags, gated = _texts(entry.get("tags")), entry.get("gated")
-    gguf = _table(entry.get("gguf"))
+    tags, gguf = _texts(entry.get("tags")), _table(entry.get("gguf"))
     names = [file.path for file in _files(entry.get("siblings")) if is_gguf(file.path)]
     return RepoSummary(
         repo_id=repo_id,
         downloads=_count(entry.get("downloads")),
         updated=moment_of(_text(entry.get("lastModified"))),
-        gated=Gated.MANUAL if gated is True else next((each for each in Gated if each == gated), Gated.NO),
+        gated=entry.get("gated") in (True, "auto", "manual"),
         licence=_licence(entry, tags),
         architecture=_text(gguf.get("architecture")),
         num_parameters=_count(gguf.get("total")) or None,
@@ -130,13 +125,7 @@ def details_of(answer: object, repo_id: str) -> RepoDetails:
     summary = summary_of(answer)
     if summary is None or not isinstance(answer, dict):
         raise HubAnswerError(i18n("The hub's answer about {repo_id} does not describe a repository.", repo_id=repo_id))
-    files = _files(answer.get("siblings"))
-    return RepoDetails(summary, group_models(files), has_readme=any(file.path == README for file in files))
-
-
-def readme_text(body: bytes) -> str:
-    """A README's Markdown without its YAML head."""
-    return _YAML_HEAD.sub("", body.decode("utf-8-sig", "replace"), count=1).replace("\0", "")
+    return RepoDetails(summary, group_models(_files(answer.get("siblings"))))
 
 
 def _files(siblings: object) -> list[RepoFile]:
@@ -218,8 +207,8 @@ class ByteStream:
                 logging.getLogger(__name__).debug("nothing to abort: %s", error)
 
 
-class Connections:
-    """Opens an HTTP client at its first use. Thread-safe."""
+class FileSource:
+    """A source of files: the hub (`HubClient`), or a link. Opens an HTTP client at its first use. Thread-safe."""
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
@@ -263,6 +252,16 @@ class Connections:
             if self._is_closed and stream is not None:  # closed while this connection was made: nothing else closes it
                 stream.close()
 
+    def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
+        """The current address and length of a file."""
+        raise NotImplementedError
+
+    def open(
+        self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
+    ) -> AbstractContextManager[ByteStream]:
+        """Open bytes ``start`` to ``end`` (exclusive; None: to the end) of a file."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Close the client. Later calls fail, since they would open connections that are never closed."""
         with self._lock:
@@ -272,19 +271,7 @@ class Connections:
             client.close()
 
 
-class DownloadSource(Protocol):
-    """A source of files: the hub (`HubClient`), or a link (`LinkSource`)."""
-
-    def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
-        """The current address and length of a file."""
-        ...
-
-    def open(
-        self, location: RemoteLocation, start: int = 0, end: int | None = None, if_range: str = ""
-    ) -> AbstractContextManager[ByteStream]: ...
-
-
-class HubClient:
+class HubClient(FileSource):
     """A client of the hub or of the mirror in HF_ENDPOINT. Thread-safe."""
 
     def __init__(self, endpoint: str = "", timeout_s: float = TIMEOUT_S, tokens: TokenStore | None = None) -> None:
@@ -293,10 +280,10 @@ class HubClient:
         Raises:
             HubUnreachableError: HF_ENDPOINT is no address.
         """
+        super().__init__(timeout_s)
         self.endpoint = endpoint.rstrip("/") or find_endpoint()
         self.tokens = tokens or TokenStore(host_of(self.endpoint))
-        self._connections = Connections(timeout_s)
-        self._lock = threading.Lock()
+        self._token_lock = threading.Lock()  # not the client's: the keyring may wait for the user
         self._token: str | None = None  # None: the keyring was not read yet
 
     def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:
@@ -309,7 +296,7 @@ class HubClient:
         params = [("search", query), ("filter", "gguf"), ("apps", "llama.cpp")]
         params += [("sort", sort.value), ("limit", str(limit))]
         params += [("expand", name) for name in _EXPAND]
-        body = self._get_small(f"{self.endpoint}/api/models?{urlencode(params)}", "the search", MAX_API_BYTES)
+        body = self._get_small(f"{self.endpoint}/api/models?{urlencode(params)}", "the search")
         return summaries_of(parse(body), limit)
 
     def details(self, repo_id: str) -> RepoDetails:
@@ -320,19 +307,7 @@ class HubClient:
             UnsafeNameError: the name is invalid.
         """
         address = f"{self.endpoint}/api/models/{check_repo_id(repo_id)}/revision/main?blobs=true"
-        return details_of(parse(self._get_small(address, repo_id, MAX_API_BYTES)), repo_id)
-
-    def readme(self, repo_id: str) -> str:
-        """The README's Markdown without its YAML head, at most 1 MB; empty if the repository has none.
-
-        Raises:
-            HubError: see its subclasses.
-            UnsafeNameError: the name is invalid.
-        """
-        try:
-            return readme_text(self._get_small(self._file_url(repo_id, README, "main"), repo_id, MAX_README_BYTES))
-        except HubNotFoundError:
-            return ""
+        return details_of(parse(self._get_small(address, repo_id)), repo_id)
 
     def page_url(self, repo_id: str) -> str:
         return f"{self.endpoint}/{check_repo_id(repo_id)}"
@@ -372,12 +347,8 @@ class HubClient:
 
     def token_changed(self) -> None:
         """Read the keyring again when a token is needed next."""
-        with self._lock:
+        with self._token_lock:
             self._token = None
-
-    def close(self) -> None:
-        """Close the connections; later requests fail."""
-        self._connections.close()
 
     # ---- requests ------------------------------------------------------------------------------------------------
 
@@ -389,12 +360,12 @@ class HubClient:
         safe_parts(revision)
         return hf_hub_url(repo_id, path, revision=revision, endpoint=self.endpoint)
 
-    def _get_small(self, url: str, what: str, max_bytes: int) -> bytes:
+    def _get_small(self, url: str, what: str) -> bytes:
         with self._follow("GET", url, what, {}) as (answer, _url), connection_errors(host_of(url)):
-            body = small_body(answer, max_bytes)
-        if len(body) > max_bytes and max_bytes != MAX_README_BYTES:
+            body = small_body(answer, MAX_API_BYTES)
+        if len(body) > MAX_API_BYTES:
             raise HubAnswerError(i18n("The hub's answer about {what} is far too long.", what=what))
-        return body[:max_bytes]
+        return body
 
     @contextmanager
     def _follow(
@@ -421,7 +392,7 @@ class HubClient:
         token = (self._token or self.tokens.from_environment()) if may_carry_token(url, self.endpoint) else ""
         while True:
             own_headers = {**headers, "Authorization": f"Bearer {token}"} if token else headers
-            with self._connections.send(method, url, own_headers) as answer:
+            with self.send(method, url, own_headers) as answer:
                 error = status_error(answer.status_code, answer.headers, what, own=own)
                 if error is None:
                     yield answer
@@ -434,7 +405,7 @@ class HubClient:
     def _stored_token(self, url: str) -> str:
         if not may_carry_token(url, self.endpoint):
             return ""
-        with self._lock:
+        with self._token_lock:
             if self._token is None:
                 self._token = self.tokens.find()
             return self._token

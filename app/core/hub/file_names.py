@@ -18,6 +18,7 @@ MAX_NAME_CHARS = 200  # limit of a path component: file systems allow 255 bytes,
 MAX_PATH_CHARS = 600
 MAX_SHARDS = 999
 GGUF = ".gguf"
+MAGIC = b"GGUF"  # the first bytes of a file
 
 _SHARD = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<total>\d{5})\.gguf", re.IGNORECASE)
 _QUANTIZATION = re.compile(

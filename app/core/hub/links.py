@@ -5,8 +5,6 @@ announce a length, and its answer must be a file. A redirect may lead to another
 lead from the internet to this machine or its local network.
 """
 
-import base64
-import binascii
 import hashlib
 import ipaddress
 import re
@@ -25,14 +23,14 @@ from app.core.hub.client import (
     REDIRECTS,
     TIMEOUT_S,
     ByteStream,
-    Connections,
+    FileSource,
     busy_error,
     check_body,
     check_plain,
     strong_etag,
 )
 from app.core.hub.errors import HubAnswerError, HubBytesError, LinkRefusedError, UnsafeNameError
-from app.core.hub.file_names import group_models, is_gguf, safe_parts, shard_of, short
+from app.core.hub.file_names import MAGIC, group_models, is_gguf, safe_parts, shard_of, short
 from app.core.hub.records import RemoteLocation
 from engine.sentences import i18n
 
@@ -41,7 +39,6 @@ Response: TypeAlias = Any
 
 UNNAMED = "model.gguf"
 MIN_SIZE_BYTES = 32
-_PAGES = ("text/html", "application/xhtml+xml")
 
 
 def check_link(address: str) -> str:
@@ -100,12 +97,8 @@ def file_name(address: str) -> str:
         return UNNAMED
 
 
-# The answer, the contacted hosts, and the SHA-256 if a host reported it.
-_Reached = tuple[Response, tuple[str, ...], str]
-
-
-class LinkSource:
-    """One link as an `app.core.hub.client.DownloadSource`. Thread-safe."""
+class LinkSource(FileSource):
+    """One link. Thread-safe."""
 
     def __init__(self, address: str, timeout_s: float = TIMEOUT_S) -> None:
         """Opens nothing yet.
@@ -113,25 +106,21 @@ class LinkSource:
         Raises:
             LinkRefusedError: the address is not allowed.
         """
+        super().__init__(timeout_s)
         self.address = check_link(address)
         self._name = file_name(self.address)
-        self._connections = Connections(timeout_s)
 
     def locate(self, repo_id: str, path: str, revision: str = "main") -> RemoteLocation:
-        """Request a file's current address and length through its first byte, since some servers do not support HEAD.
+        """Request a file's current address and length with its first bytes, since some servers do not support HEAD.
 
         Raises:
             LinkRefusedError: the address has no usable file.
             HubError: the server is unreachable, busy, or its answer is invalid.
         """
         del revision
-        with self._answer(self._url_of(path), {**PLAIN_HEADERS, "Range": "bytes=0-0"}) as (answer, hosts, sha256):
-            headers, host = answer.headers, hosts[-1]
-            if headers.get("Content-Type", "").partition(";")[0].strip().lower() in _PAGES:
-                raise LinkRefusedError(
-                    i18n("The link leads to a web page of {host}, not to a GGUF file.", host=host),
-                    "Copy the link of the download itself, not of the page around it.",
-                )
+        ranged = {**PLAIN_HEADERS, "Range": f"bytes=0-{len(MAGIC) - 1}"}
+        with self._answer(self._url_of(path), ranged) as (answer, sha256):
+            headers, host = answer.headers, str(answer.url.host)
             check_plain(headers)
             size = _size_of(answer)
             if size is None:
@@ -143,9 +132,12 @@ class LinkSource:
                 raise LinkRefusedError(
                     i18n("The link leads to only {size} bytes, which cannot be a model.", size=size), "Check the link."
                 )
+            first = next(ByteStream(answer, 0).chunks(), b"")[: len(MAGIC)]
+            if not first or not MAGIC.startswith(first):
+                message = i18n("The link leads to something of {host} that is no GGUF file.", host=host)
+                raise LinkRefusedError(message, "Copy the link of the download itself, not of the page around it.")
             validator = strong_etag(headers) or headers.get("Last-Modified", "")
-            etag = sha256 or f"{validator}|{size}"
-            return RemoteLocation(repo_id, path, str(answer.url), etag, size, hosts)
+            return RemoteLocation(repo_id, path, str(answer.url), sha256 or f"{validator}|{size}", size)
 
     @contextmanager
     def open(
@@ -164,12 +156,8 @@ class LinkSource:
             headers["Range"] = f"bytes={start}-{end - 1}"
         elif start and if_range.startswith('"'):
             headers |= {"Range": f"bytes={start}-", "If-Range": if_range}
-        with self._answer(self._url_of(location.path), headers) as (answer, _hosts, _sha256):
+        with self._answer(self._url_of(location.path), headers) as (answer, _sha256):
             yield ByteStream(answer, check_body(answer, start, location.size_bytes))
-
-    def close(self) -> None:
-        """Close the connections; none is opened later."""
-        self._connections.close()
 
     # ---- requests ------------------------------------------------------------------------------------------------
 
@@ -178,19 +166,21 @@ class LinkSource:
         return self.address if path == self._name else urljoin(self.address, quote(path))
 
     @contextmanager
-    def _answer(self, url: str, headers: Mapping[str, str]) -> Iterator[_Reached]:
-        """Request an address and follow allowed redirects; the status of the answer is 200 or 206."""
-        hosts, sha256 = [host_of(url)], ""
+    def _answer(self, url: str, headers: Mapping[str, str]) -> Iterator[tuple[Response, str]]:
+        """Request an address and follow allowed redirects.
+
+        Yields the answer, with the status 200 or 206, and the SHA-256 if a host reported it.
+        """
+        sha256 = ""
         for _ in range(MAX_REDIRECTS):
-            with self._connections.send("GET", url, headers) as answer:
+            with self.send("GET", url, headers) as answer:
                 sha256 = sha256 or _reported_sha256(answer.headers)
                 if answer.status_code not in REDIRECTS:
-                    _check_status(answer, hosts[-1])
-                    yield answer, tuple(dict.fromkeys(hosts)), sha256
+                    _check_status(answer, host_of(url))
+                    yield answer, sha256
                     return
                 url = redirected(url, answer.headers.get("Location", ""))
-                hosts.append(host_of(url))
-        raise LinkRefusedError(i18n("{host} redirects without end.", host=hosts[0]), "Check the link.")
+        raise LinkRefusedError(i18n("{host} redirects without end.", host=host_of(url)), "Check the link.")
 
 
 def redirected(url: str, target: str) -> str:
@@ -256,11 +246,6 @@ def _size_of(answer: Response) -> int | None:
 
 
 def _reported_sha256(headers: Mapping[str, str]) -> str:
-    """The SHA-256 that the server reports: in Repr-Digest (RFC 9530), or in the Hugging Face hub's header."""
-    found = re.search(r"sha-256=:([A-Za-z0-9+/=]{43,44}):", headers.get("Repr-Digest", ""))
-    try:
-        digest = base64.b64decode(found[1], validate=True).hex() if found else ""
-    except binascii.Error:
-        digest = ""
+    """The SHA-256 in the header of the Hugging Face hub; empty if the server is another."""
     linked = headers.get("X-Linked-Etag", "").strip('"').lower()
-    return next((text for text in (digest, linked) if re.fullmatch(r"[0-9a-f]{64}", text)), "")
+    return linked if re.fullmatch(r"[0-9a-f]{64}", linked) else ""

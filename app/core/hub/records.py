@@ -37,22 +37,17 @@ class SortBy(StrEnum):
 class RepoDetails:
     summary: RepoSummary
     models: tuple[RepoModel, ...] = ()
-    has_readme: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteLocation:
-    """The current location of a file. ``url`` may be signed and short-lived, and may be on another host.
-
-    ``hosts``: for a link, the hosts that were contacted, in order.
-    """
+    """The current location of a file. ``url`` may be signed and short-lived, and may be on another host."""
 
     repo_id: str
     path: str
     url: str
     etag: str  # identifies the version; for large files the sha256
     size_bytes: int
-    hosts: tuple[str, ...] = ()
 
     @property
     def sha256(self) -> str:

@@ -7,19 +7,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.domain.models import DownloadRequest, RepoModel
-from app.core.hub.client import DownloadSource
+from app.core.domain.models import RepoModel
+from app.core.hub.client import FileSource
 from app.core.hub.errors import HubUnreachableError
 from app.core.hub.file_names import all_shards, model_name
-from app.core.hub.links import LinkSource
-from app.core.hub.records import RemoteLocation
 from engine.errors import ModelHeaderError
 from engine.gguf.head_files import head_method
 from engine.gguf.header import GgufHeader, parse_header, read_header
 from engine.gguf.hyperparameters import check_header, check_tokens
 from engine.gguf.model_kind import check_writes_text
 from engine.gguf.source import ReadAt, damaged_error, named_error, open_for_reading
-from engine.gguf.token_weights import token_weights
+from engine.gguf.token_weights import bytes_per_token
 from engine.pictures.side_file import find_side_file
 
 MAX_FETCHED_BYTES = 32 * 2**20  # the largest real headers, with 260,000 tokens and 500,000 merges, have about 20 MB
@@ -85,19 +83,19 @@ class KnownModel:
     @property
     def bytes_per_token(self) -> int:
         """Bytes of weights that a pass of one token reads; only used experts count."""
-        read = token_weights(self.header, self.weights_bytes if self.num_parts > 1 else None).num_bytes
+        read = bytes_per_token(self.header, self.weights_bytes if self.num_parts > 1 else None)
         return read if self.header.weights_bytes else self.weights_bytes
 
 
 def read_remote_header(
-    client: DownloadSource,
+    client: FileSource,
     repo_id: str,
     model: RepoModel,
     should_stop: Callable[[], bool] = lambda: False,
     *,
     may_be_head: bool = False,
 ) -> KnownModel:
-    """Read the header of a model on the hub. Of a model in several parts only the first is read.
+    """Read the header of a model on the hub, and close the connection at its end. Of several parts the first is read.
 
     ``may_be_head`` also accepts a head in a separate file (MTP, EAGLE-3).
 
@@ -106,24 +104,23 @@ def read_remote_header(
         ModelFileError: it is no text model, or damaged; or the read was cancelled.
     """
     location = client.locate(repo_id, model.files[0].path)
-    return _read_located(client, location, model, should_stop, may_be_head=may_be_head)
-
-
-def judge_link(
-    request: DownloadRequest, should_stop: Callable[[], bool] = lambda: False
-) -> tuple[KnownModel, tuple[str, ...]]:
-    """Read the header of a link's model; returns it with the contacted hosts, in order.
-
-    Raises:
-        HubError: the link cannot be used, or its server is unreachable.
-        ModelFileError: the file is no text model or is damaged, or the check was cancelled.
-    """
-    source = LinkSource(request.url)
-    try:
-        location = source.locate(request.repo_id, request.model.files[0].path)
-        return _read_located(source, location, request.model, should_stop), location.hosts
-    finally:
-        source.close()
+    num_parts, size = len(model.files), location.size_bytes
+    for attempt in range(_ATTEMPTS):
+        if should_stop():
+            raise CancelledReadError("Reading the header was cancelled.")
+        try:
+            with client.open(location, 0, min(MAX_FETCHED_BYTES, size)) as stream:
+                read_at = RemotePrefix(stream.chunks(), size, should_stop).read_at
+                header = _checked_header(read_at, size, model.name, may_be_head, is_whole=num_parts == 1)
+        except HubUnreachableError:
+            if attempt + 1 == _ATTEMPTS:
+                raise
+        except ModelHeaderError as error:
+            raise named_error(error, model.name) from error
+        else:
+            all_bytes = model.size_bytes if model.size_bytes is not None and num_parts > 1 else size
+            return KnownModel(model.name, header, read_at, max(all_bytes, 1), num_parts)
+    raise AssertionError("the last attempt returns or raises")
 
 
 def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
@@ -144,34 +141,6 @@ def read_local_header(path: Path, *, may_be_head: bool = False) -> KnownModel:
         size_bytes = sum(part.stat().st_size for part in parts if part.exists())
     side = find_side_file(path)
     return KnownModel(name, header, read_again, size_bytes, len(parts), path, read_header(side) if side else None)
-
-
-def _read_located(
-    client: DownloadSource,
-    location: RemoteLocation,
-    model: RepoModel,
-    should_stop: Callable[[], bool],
-    *,
-    may_be_head: bool = False,
-) -> KnownModel:
-    """Request the first bytes of a file, and close the connection at the end of the header."""
-    num_parts, size = len(model.files), location.size_bytes
-    for attempt in range(_ATTEMPTS):
-        if should_stop():
-            raise CancelledReadError("Reading the header was cancelled.")
-        try:
-            with client.open(location, 0, min(MAX_FETCHED_BYTES, size)) as stream:
-                read_at = RemotePrefix(stream.chunks(), size, should_stop).read_at
-                header = _checked_header(read_at, size, model.name, may_be_head, is_whole=num_parts == 1)
-        except HubUnreachableError:
-            if attempt + 1 == _ATTEMPTS:
-                raise
-        except ModelHeaderError as error:
-            raise named_error(error, model.name) from error
-        else:
-            all_bytes = model.size_bytes if model.size_bytes is not None and num_parts > 1 else size
-            return KnownModel(model.name, header, read_at, max(all_bytes, 1), num_parts)
-    raise AssertionError("the last attempt returns or raises")
 
 
 def _checked_header(read_at: ReadAt, file_size: int, name: str, may_be_head: bool, *, is_whole: bool) -> GgufHeader:

@@ -1,15 +1,12 @@
 """Runs one answer of a remote server and yields the same events as the local engine: text, counters, end.
 
-Servers report proposed and accepted tokens in their own formats: llama-server in ``timings``, SGLang in
-``sglext.spec_tokens_details`` (requested by ``return_spec_tokens_details``), vLLM from 0.32 with
-``--per-request-spec-decode-metrics summary`` in ``metrics.speculative_decoding`` beside the usage.
+Only llama-server reports proposed and accepted tokens here, in ``timings``.
 """
 
 import base64
 import io
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
@@ -46,7 +43,7 @@ _CONTINUOUS_USAGE = {"stream_options": {"include_usage": True, "continuous_usage
 _REPORTED_FIELDS: dict[ServerKind, dict[str, object]] = {
     ServerKind.LLAMA_SERVER: {"timings_per_token": True},
     ServerKind.VLLM: {**_CONTINUOUS_USAGE},
-    ServerKind.SGLANG: {**_CONTINUOUS_USAGE, "return_spec_tokens_details": True},
+    ServerKind.SGLANG: {**_CONTINUOUS_USAGE},
 }
 _MAX_TEMPERATURE = 2.0  # the limit of OpenAI's API, which unknown servers may enforce
 STATS_INTERVAL_S = 0.5
@@ -168,7 +165,6 @@ class RemoteAnswer:
         self._intervals: dict[int, int] = {}
         self._usage: Mapping[str, Any] = {}
         self._timings: Mapping[str, Any] = {}
-        self._drafted: DraftCounters | None = None
         self._is_reasoning = False
         self._reason = FinishReason.END
 
@@ -210,7 +206,6 @@ class RemoteAnswer:
         usage, timings = event.get("usage"), event.get("timings")
         self._usage = usage if isinstance(usage, dict) else self._usage
         self._timings = timings if isinstance(timings, dict) else self._timings
-        self._drafted = draft_counters_in(event) or self._drafted
         self._reported = (
             count(self._usage.get("completion_tokens")) or count(self._timings.get("predicted_n")) or self._reported
         )
@@ -266,17 +261,17 @@ class RemoteAnswer:
         if self._timings:
             cached = count(self._timings.get("cache_n")) or cached
             prompt = prompt or cached + count(self._timings.get("prompt_n"))
-        drafted = self._drafted or DraftCounters()
+        proposed, accepted = count(self._timings.get("draft_n")), count(self._timings.get("draft_n_accepted"))
         return RunStats(
-            mode=Mode.AUTO if drafted.proposed else Mode.OFF,
+            mode=Mode.AUTO if proposed else Mode.OFF,
             prompt_tokens=prompt,
             prompt_cached_tokens=min(cached, prompt),
             prompt_s=count(self._timings.get("prompt_ms")) / 1000.0,
             time_to_first_token_s=self._first_at - self._begun_at if self._num_pieces else None,
             tokens=tokens,
-            passes=drafted.passes if drafted.accepted <= tokens else 0,
-            proposed=drafted.proposed,
-            accepted=drafted.accepted,
+            passes=max(count(self._timings.get("predicted_n")) - accepted, 0) if proposed else 0,
+            proposed=proposed,
+            accepted=accepted,
             decode_s=self._decode_s(tokens),
             inter_token_ms_p50=percentile_ms(self._intervals, 50),
             inter_token_ms_p95=percentile_ms(self._intervals, 95),
@@ -293,34 +288,6 @@ class RemoteAnswer:
             return float(reported) / 1000.0
         seen = self._last_at - self._first_at
         return seen * tokens / (tokens - 1) if tokens > 1 and self._num_pieces > 1 else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class DraftCounters:
-    """Counters of an answer. ``passes``: number of verified drafts; 0 if unknown."""
-
-    proposed: int = 0
-    accepted: int = 0
-    passes: int = 0
-
-
-def draft_counters_in(event: Mapping[str, Any]) -> DraftCounters | None:
-    """The counters in an object of an answer; None without counters."""
-    timings = event.get("timings")
-    if isinstance(timings, dict) and "draft_n" in timings:
-        proposed, accepted = count(timings.get("draft_n")), count(timings.get("draft_n_accepted"))
-        return DraftCounters(proposed, accepted, max(count(timings.get("predicted_n")) - accepted, 0))
-    metrics = event.get("metrics")
-    reported = metrics.get("speculative_decoding") if isinstance(metrics, dict) else None
-    if isinstance(reported, dict):
-        names = ("num_draft_tokens", "num_accepted_draft_tokens", "num_spec_steps")
-        return DraftCounters(*(count(reported.get(name)) for name in names))
-    extra = event.get("sglext")
-    details = extra.get("spec_tokens_details") if isinstance(extra, dict) else None
-    if isinstance(details, dict) and "spec_verify_ct" in details:
-        proposed, accepted = (count(details.get(f"spec_num_{name}_drafts")) for name in ("proposed", "correct"))
-        return DraftCounters(proposed, accepted, count(details["spec_verify_ct"]))
-    return None
 
 
 def count(value: Any) -> int:  # noqa: ANN401 (JSON)

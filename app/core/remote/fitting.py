@@ -1,30 +1,19 @@
 """Shortens conversations that exceed a remote server's context: a refused request is sent again with fewer messages.
 
 The local engine counts tokens in advance. For a remote server they are estimated from the number of characters, and
-the server decides whether the rest fits. The rules for omitting messages, and the notice, are the local engine's
-(`engine.prompt.overflow`, `engine.session.summarising`).
+the server decides whether the rest fits. The rules for omitting messages are the local engine's
+(`engine.prompt.overflow`); the oldest messages are omitted also where the local engine would summarise them.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
 from app.core.remote.answer import RemoteAnswer
-from app.core.remote.errors import ContextExceededError, RemoteError
-from engine.errors import EngineError
+from app.core.remote.errors import ContextExceededError
 from engine.prompt.overflow import TrimmedMessages, without_oldest, without_unanswered
-from engine.records import (
-    AnswerEvent,
-    ChatRequest,
-    Event,
-    Finished,
-    Message,
-    Overflow,
-    StatsUpdate,
-    SummaryUpdate,
-    TextChunk,
-)
-from engine.session.summarising import CONTEXT_DIVISOR, Summariser
+from engine.records import AnswerEvent, ChatRequest, Finished, Message, Overflow, StatsUpdate, TextChunk
+from engine.session.summarising import CONTEXT_DIVISOR
 
 CHARS_PER_TOKEN = 3.0  # low for English, so that enough is omitted
 MIN_ANSWER_TOKENS = 32  # minimum number of tokens for the answer
@@ -42,9 +31,8 @@ class FittingAnswer:
     def __init__(self, answering: Callable[[ChatRequest], RemoteAnswer], request: ChatRequest, n_ctx: int = 0) -> None:
         self._answering, self._request, self._n_ctx = answering, request, n_ctx
         self._left_out = self._unanswered = 0
-        self._note = ""
 
-    def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent | SummaryUpdate]:
+    def events(self, should_stop: Callable[[], bool]) -> Iterator[AnswerEvent]:
         """Run the answer.
 
         Raises:
@@ -63,11 +51,7 @@ class FittingAnswer:
                 if request.max_tokens is not None:  # some servers add max_tokens to the prompt's tokens
                     request = replace(request, max_tokens=None)
                     continue
-                if shorter is None:
-                    request = yield from self._summarised(request, should_stop)
-                    shorter = self._shorter(request)
-                    if self._note:
-                        continue
+                shorter = shorter or self._shorter(request)
                 kept = next(shorter, None)
                 if kept is None:
                     raise
@@ -80,8 +64,7 @@ class FittingAnswer:
         """The event with a notice about omitted messages."""
         if not isinstance(event, StatsUpdate | Finished):
             return event
-        decisions = (*event.stats.decisions, *filter(None, (self._note,)))
-        stats = replace(event.stats, left_out=self._left_out, unanswered=self._unanswered, decisions=decisions)
+        stats = replace(event.stats, left_out=self._left_out, unanswered=self._unanswered)
         return replace(event, stats=stats)
 
     # ---- what may go -----------------------------------------------------------------------------------------------
@@ -103,35 +86,6 @@ class FittingAnswer:
             if measure.total(kept.messages) <= capacity or place == len(found) - 1:
                 self._left_out = kept.num_left_out
                 yield kept
-
-    def _summarised(
-        self, request: ChatRequest, should_stop: Callable[[], bool]
-    ) -> Generator[AnswerEvent | SummaryUpdate, None, ChatRequest]:
-        """Let the server's model summarise the oldest messages, if the request's settings allow it."""
-        measure = _TokenEstimate(request.messages, self._n_ctx)
-        if request.overflow is not Overflow.SUMMARISE or not self._n_ctx or not request.messages:
-            return request
-
-        def build(messages: Sequence[Message]) -> list[int]:
-            return [0] * measure.total(messages)
-
-        def run(inner: ChatRequest) -> Iterator[Event]:
-            try:
-                yield from self._answering(inner).events(should_stop)
-            except RemoteError as failure:
-                raise EngineError(failure.message) from failure
-
-        summariser = Summariser(build, measure.count, measure.n_ctx, MIN_ANSWER_TOKENS)
-        events = summariser.fit_request(request, run, should_stop)
-        while True:
-            try:
-                event = next(events)
-            except StopIteration as end:
-                self._note = summariser.note
-                fitting: ChatRequest = end.value
-                return fitting
-            if isinstance(event, SummaryUpdate):
-                yield event
 
 
 class _TokenEstimate:

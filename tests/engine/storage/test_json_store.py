@@ -5,7 +5,6 @@ import logging
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,28 +13,20 @@ from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.paths import builtin_target
 from engine.cache import states
-from engine.gguf.header import read_header
-from engine.gguf.token_weights import TokenWeights
 from engine.pacing import learning
 from engine.pacing.learning import AcceptanceStats, AcceptanceStore
-from engine.storage import cost_store, json_store, pass_samples
+from engine.storage import cost_store, json_store
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.storage.json_store import JsonStore
-from engine.storage.pass_samples import PassSample, SampleStore, weights_of_file, weights_of_head
-from tests.engine.gguf_factory import tiny_llama
-from tests.engine.heads.head_factory import N_VOCAB, eagle3_for, qwen35_with_mtp
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 COSTS = SavedCosts(2, {0: {1: 7.0, 8: 19.25}, 2: {1: 9.5}})
-SAMPLE = PassSample("x.gguf", 1000, TokenWeights({"Q4_K": 900, "Q6_K": 100}, 28), 2, False, "f16", {1: 20.0, 4: 24.0})
 STATS = AcceptanceStats(greedy=True).saved
 # For each store: how it is made, its file's name, the name and format of its entries, and a good entry.
 STORES: dict[str, tuple[Any, str, str, int, Any]] = {
     "costs": (CostStore, cost_store.FILE_NAME, "costs", 1, COSTS),
     "acceptance": (AcceptanceStore, learning.FILE_NAME, "pairs", 2, {"drafted greedy": STATS}),
-    "samples": (SampleStore, pass_samples.FILE_NAME, "samples", 1, SAMPLE),
     "speeds": (states.speed_store, states.FILE_NAME, "speeds", 1, {states.DISK: 5.0}),
 }
 DAMAGED = [b"", b"\xff\xfe not text", b"[]", b"null", b"[" * 100_000]
@@ -70,9 +61,6 @@ DAMAGED_ENTRIES: dict[str, list[dict[str, object]]] = {
     "costs": [
         {"threads": 0}, {"threads": 2000}, {"threads": None}, {"bands": {}}, {"bands": {"0": {"2": 7.0}}},
         *({"bands": {"0": {"1": ms}}} for ms in (-7.0, float("nan"), 5e-324)),
-    ],
-    "samples": [
-        {"threads": 0}, {"points_ms": {"1": -2.0}}, {"points_ms": {}}, {"weights": {}}, {"size_bytes": None}
     ],
     "acceptance": [
         {"drafted greedy": {**STATS, noun: value}}
@@ -184,18 +172,6 @@ def test_another_file_or_fact_has_another_key(tmp_path: Path) -> None:
     assert file_facts(str(tmp_path / "absent")) == (str(tmp_path / "absent"),)
 
 
-def test_a_model_that_drafts_and_answers_has_one_sample_for_each_setting(tmp_path: Path) -> None:
-    store = SampleStore(tmp_path)
-    store.add(SAMPLE)
-    store.add(replace(SAMPLE, points_ms={}, step_ms=13.0))
-    assert SampleStore(tmp_path).samples == (replace(SAMPLE, step_ms=13.0),)
-    store.add(replace(SAMPLE, points_ms={1: 21.0}))
-    assert SampleStore(tmp_path).samples == (replace(SAMPLE, points_ms={1: 21.0}, step_ms=13.0),)
-    for sample in (replace(SAMPLE, threads=1), replace(SAMPLE, cache_type="q8_0")):
-        store.add(sample)
-    assert len(SampleStore(tmp_path).samples) == 3
-
-
 def test_a_new_speed_counts_half(tmp_path: Path) -> None:
     speeds, disk = states.StateSpeeds(tmp_path), states.DISK
     assert speeds.seconds("model", disk, 100.0) is None
@@ -207,27 +183,3 @@ def test_a_new_speed_counts_half(tmp_path: Path) -> None:
         assert found.seconds("model", states.MEMORY, 500.0) is found.seconds("other", disk, 5.0) is None
         found.raise_after_rejection("model", disk)
         assert found.seconds("model", disk, 220.0) == pytest.approx(1.0)
-
-
-def test_a_file_says_what_a_token_reads(tmp_path: Path) -> None:
-    found = weights_of_file(builtin_target())
-    assert found is not None
-    assert set(found.bytes_by_kind) == {"F32", "Q4_0", "Q8_0"}
-    assert 0.9 * builtin_target().stat().st_size < found.num_bytes + 200_000 < 1.1 * builtin_target().stat().st_size
-    assert weights_of_file(tmp_path / "none.gguf") is None
-
-
-def test_a_file_says_what_a_token_of_its_head_reads(tmp_path: Path) -> None:
-    own = qwen35_with_mtp().write(tmp_path / "own.gguf")
-    target, head = tiny_llama().write(tmp_path / "target.gguf"), eagle3_for().write(tmp_path / "head.gguf")
-    sizes = {tensor.name: tensor.num_bytes for tensor in read_header(own).tensors}
-    layer = sum(size for name, size in sizes.items() if name.startswith("blk.4."))
-    output = sizes.get("output.weight", sizes["token_embd.weight"])
-    of_own, of_file = weights_of_head(own, None), weights_of_head(target, head)
-    assert of_own is not None
-    assert of_own.num_bytes == layer + output
-    assert of_file is not None  # it samples with the target's output matrix
-    assert of_file.bytes_by_kind == {"F32": read_header(head).weights_bytes, "F16": 64 * N_VOCAB * 2}
-    head.write_bytes(b"no model")
-    assert weights_of_head(target, head) is None
-    assert weights_of_head(tmp_path / "none.gguf", None) is None

@@ -15,11 +15,7 @@ from app.core.domain.models import (
     FileKind,
     FileRow,
     FitSummary,
-    Gated,
-    Gpu,
-    Hardware,
     LibraryRow,
-    MemoryPart,
     MemoryPlace,
     ModelRef,
     Offer,
@@ -40,23 +36,6 @@ REPO = "Qwen/Qwen2.5-7B-Instruct-GGUF"
 TARGET_REF = ModelRef(REPO, "qwen2.5-7b-instruct-q4_k_m.gguf")
 DRAFT_REF = ModelRef("Qwen/Qwen2.5-0.5B-Instruct-GGUF", "qwen2.5-0.5b-instruct-q8_0.gguf")
 OTHER_REF = ModelRef(path="/models/llama-3.2-1b-instruct-q8_0.gguf")
-README = """---
-license: apache-2.0
----
-# Qwen2.5-7B-Instruct
-
-A model of **7 B parameters**. <script>alert(1)</script>
-
-![a picture](https://example.org/track.png)
-
-| Quantization | Size |
-|---|---|
-| Q4_K_M | 4.7 GB |
-
-- [Read more](https://example.org/more)
-"""
-
-
 Result = tuple[RepoSummary, FitLevel]
 
 
@@ -72,9 +51,7 @@ def result(repo: str = REPO, fit: FitLevel = FitLevel.FITS, **changes: object) -
 def results() -> list[Result]:
     return [
         result(),
-        result(
-            "google/gemma-3-12b-it-GGUF", gated=Gated.MANUAL, licence="gemma", fit=FitLevel.TIGHT, downloads=640_000
-        ),
+        result("google/gemma-3-12b-it-GGUF", gated=True, licence="gemma", fit=FitLevel.TIGHT, downloads=640_000),
         result(
             "bartowski/Meta-Llama-3.1-70B-Instruct-GGUF", fit=FitLevel.TOO_LARGE, licence="llama3.1", downloads=98_100
         ),
@@ -94,11 +71,10 @@ def file(label: str, size_bytes: int, fit: FitLevel = FitLevel.FITS, **changes: 
     return FileRow(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def details(gated: Gated = Gated.NO, **changes: object) -> RepoView:
+def details(gated: bool = False, **changes: object) -> RepoView:
     values: dict[str, object] = {
         "repo": result(gated=gated, architecture="qwen2", num_parameters=7_620_000_000, context_length=32_768)[0],
         "page_url": "https://huggingface.co/",
-        "readme": README,
         "files": (
             file("Q2_K", 3_015_940_000),
             file("Q4_K_M", 4_683_073_000, ref=TARGET_REF, presence=Presence.HERE),
@@ -118,31 +94,22 @@ OTHER = PairSide(OTHER_REF, "Llama 3.2 1B Instruct", "Q8_0", 1_321_000_000, Pres
 MB = 10**6
 FIT = FitSummary(
     n_ctx=8192,
-    parts=(
-        MemoryPart("Weights", 4_683 * MB, 676 * MB),
-        MemoryPart("Caches", 470 * MB, 100 * MB),
-        MemoryPart("Compute buffers", 310 * MB, 300 * MB),
-    ),
     places=(
         MemoryPlace("Memory", 6_539 * MB, 9_310 * MB, FitLevel.FITS),
         MemoryPlace("GPU memory", 6_539 * MB, 7_200 * MB, FitLevel.TIGHT),
         MemoryPlace("Disk", 5_359 * MB, 212 * GB, FitLevel.FITS),
     ),
     level=FitLevel.TIGHT,
-    advice=(
-        "Keep the draft on the processor: 1.08 GB less on the GPU.",
-        "A context of 4,096 tokens needs 285 MB less.",
-    ),
+    advice="Choose a context of 4,096 tokens.",
 )
 TOO_LARGE = FitSummary(
     n_ctx=8192,
-    parts=(MemoryPart("Weights", 42_500 * MB, 676 * MB), MemoryPart("Caches", 2_680 * MB, 100 * MB)),
     places=(
         MemoryPlace("Memory", 45_956 * MB, 9_310 * MB, FitLevel.TOO_LARGE),
         MemoryPlace("Disk", 43 * GB, None, FitLevel.UNKNOWN),
     ),
     level=FitLevel.TOO_LARGE,
-    advice=("Choose a smaller quantization or a smaller model.",),
+    advice="Choose a smaller model, or a quantization with fewer bits.",
 )
 PAIR = PairView(
     TARGET, DRAFT, VocabularyMatch.YES, "All 151,643 shared tokens and the settings of both tokenizers agree.", FIT
@@ -161,8 +128,6 @@ def catalog() -> list[CatalogRow]:
             good_for,
             pair,
             "apache-2.0",
-            "1.3 to 2.2 times on code, about 1.0 on prose",
-            "Measured by others on similar pairs",
             "not asked yet",
             fit,
         )
@@ -189,13 +154,13 @@ def drafts(target: PairSide = TARGET) -> DraftList:
             candidate(DRAFT, DraftOrigin.RECOMMENDED, VocabularyMatch.YES),
             candidate(
                 PairSide(ModelRef("a/b", "c.gguf"), "Qwen2.5 Coder 0.5B", "Q4_K_M", 398 * MB),
-                DraftOrigin.HUB,
+                DraftOrigin.RECOMMENDED,
                 VocabularyMatch.YES,
             ),
             candidate(OTHER, DraftOrigin.HERE, VocabularyMatch.NO, "Token 139 differs: “Ġthe” and “ĠThe”"),
             candidate(
                 PairSide(ModelRef("d/e", "f.gguf"), "Gemma 3 270M", "Q8_0", 292 * MB),
-                DraftOrigin.HUB,
+                DraftOrigin.RECOMMENDED,
                 VocabularyMatch.NO,
                 "Another kind of vocabulary: SPM, not BPE",
             ),
@@ -274,7 +239,6 @@ OFFERS = [
     offer("/lm/phi.gguf", "Phi-4-mini-instruct-Q4_K_M", 2_491 * MB, "LM Studio"),
     offer("/hf/smol.gguf", "SmolLM2-360M-Instruct-Q8_0", 386 * MB, "Hugging Face cache"),
 ]
-HARDWARE = Hardware(8, 16 * GB, 9_310 * MB, 212 * GB, (Gpu("NVIDIA GeForce RTX 4060", 8 * GB, 7_200 * MB),))
 FIRST = CatalogRow(
     "small",
     "SmolLM2 135M Instruct",

@@ -7,8 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.models import ModelRef, Presence
-from app.core.domain.speed.speed_forecast import SpeedRange
+from app.core.domain.models import ModelRef, Presence, Suitability
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from ui.models.panel import ModelsPanel
@@ -19,7 +18,6 @@ LEFT = Qt.MouseButton.LeftButton
 @pytest.fixture
 def welcome(place: ModelsPanel) -> ModelsPanel:
     place.open("welcome")
-    place.welcome.set_hardware(r.HARDWARE)
     place.welcome.set_pairs(r.catalog())
     return place
 
@@ -49,23 +47,16 @@ def test_nothing_jumps_when_the_search_for_pairs_ends(place: ModelsPanel) -> Non
     assert welcome.first is not None
     QApplication.processEvents()
     before = welcome.first.y()
-    quick = replace(r.catalog()[1], plain=SpeedRange(9.0, 14.0), leaves_room=True)
-    for rows, words in (([replace(quick, plain=SpeedRange(0.8, 1.2))], ""), ([], "None fits."), ([quick], "")):
+    quick = replace(r.catalog()[1], tokens_per_s=12.0, suits=Suitability.WELL)
+    for rows, words in (([replace(quick, suits=Suitability.POORLY)], ""), ([], "None fits."), ([quick], "")):
         welcome.set_pairs(rows, words)
         QApplication.processEvents()
         assert welcome.first.y() == before, rows
 
 
-def test_the_real_model_is_the_first_choice_once_it_is_offered(welcome: ModelsPanel) -> None:
+def test_an_update_leaves_the_focus_where_somebody_put_it(welcome: ModelsPanel) -> None:
     page = welcome.welcome
-    assert page.builtin_button.hasFocus()
-    assert page.builtin_button.property("kind") == "primary"
     page.set_first_model(r.FIRST)
-    QApplication.processEvents()
-    assert page.first is not None
-    assert page.first.action_button.hasFocus()
-    assert page.first.action_button.property("kind") == "primary"
-    assert not page.builtin_button.property("kind")
     page.own_button.setFocus()
     page.set_first_model(replace(r.FIRST, good_for="Other words"))
     assert page.own_button.hasFocus()

@@ -95,8 +95,9 @@ def test_a_settings_name_comes_from_its_own_part_of_the_catalogue(german: None) 
 
 
 def test_sentences_one_after_another_are_translated_each(german: None) -> None:
-    told = in_language(joined([i18n("The hub was not asked."), "a plain text", i18n("Still looking.")]))
-    assert told == "Der Hub wurde nicht gefragt. a plain text Die Suche läuft noch."
+    pieces = [i18n("The n-gram mode needs no draft."), "a plain text", i18n("Could not connect to {host}.", host="h")]
+    told = in_language(joined(pieces))
+    assert told == "Der N-Gramm-Modus braucht kein Entwurfsmodell. a plain text Keine Verbindung zu h."
 
 
 def test_what_no_catalogue_knows_stays(german: None) -> None:

@@ -3,7 +3,7 @@
 import base64
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
 from tests.ui.conftest import STATS
-from ui.models.repo_pane import ReadmeView
 from ui.theme.theme import Theme
 from ui.transcript.cards.prose_view import ProseView
 from ui.window.main_window import MainWindow
@@ -112,18 +111,6 @@ def test_an_answer_draws_none(window: MainWindow, addresses: list[str], ear: Ear
     window.show_conversation("t", [MessageView(1, "assistant", f"<think>{text}</think>{text}", stats=STATS)])
     qtbot.waitUntil(lambda: not window.transcript.is_building)
     assert not is_drawn(window)
-    assert ear.num_callers == 0
-
-
-@pytest.mark.parametrize("written", [as_markdown, lambda address: f"<p><img src='{address}'></p>"])
-def test_a_description_from_the_hub_draws_none(
-    addresses: list[str], ear: Ear, theme: Theme, qtbot: QtBot, written: Callable[[str], str]
-) -> None:
-    view = ReadmeView(theme)
-    show(view, qtbot)
-    view.set_markdown("\n\n".join(map(written, addresses)))
-    qtbot.waitUntil(lambda: "words" in view.toPlainText() or "img" in view.toPlainText())
-    assert not is_drawn(view)
     assert ear.num_callers == 0
 
 

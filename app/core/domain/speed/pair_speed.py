@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from app.core.domain.speed.verdict import SpeedVerdict, speed_verdict
 from app.core.domain.sums import used_draft
 from engine.records import Mode, RunStats, Source
+from engine.sentences import Sentence, i18n, joined
 
 MAX_ANSWERS = 50
 MAX_RACES = 10
@@ -94,6 +95,11 @@ class PairSpeed:
         return max(usual or self.races, key=lambda race: race.ended_at, default=None)
 
     @property
+    def gain(self) -> float | None:
+        """Speed over plain decoding in the newest race, else in the last answers; None if unknown."""
+        return self.race.speedup if self.race is not None else self.speedup
+
+    @property
     def is_losing(self) -> bool:
         """True if enough answers were slower than plain decoding, by more than chance."""
         return self.verdict.is_loss and self.num_compared >= MIN_ANSWERS
@@ -126,3 +132,41 @@ def newest_answers(answers: Iterable[AnswerSpeed]) -> tuple[AnswerSpeed, ...]:
 
 def newest_races(races: Iterable[RaceSpeed]) -> tuple[RaceSpeed, ...]:
     return tuple(sorted(races, key=lambda each: each.ended_at)[-MAX_RACES:])
+
+
+def measured_words(speed: PairSpeed) -> Sentence:
+    """The results of races and answers; empty if there are none."""
+    race, answers = speed.race, speed.speedup
+    parts = [_race_words(race)] if race is not None else []
+    if answers is not None and speed.num_compared == 1:
+        parts.append(i18n("Measured here: {speedup:.2f}× the speed without drafting, in one answer.", speedup=answers))
+    elif answers is not None:
+        parts.append(
+            i18n(
+                "Measured here: {speedup:.2f}× the speed without drafting, over the last {num_answers} answers.",
+                speedup=answers, num_answers=speed.num_compared,
+            )
+        )  # fmt: skip
+    return joined(parts)
+
+
+def losing_words(speed: PairSpeed) -> Sentence:
+    """Advice for a pair whose last answers were slower than plain decoding; empty otherwise."""
+    if not speed.is_losing:
+        return i18n("")
+    lost = i18n(
+        "The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.",
+        num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
+    )  # fmt: skip
+    if not speed.draft:
+        return joined([lost, i18n("Choose the mode Off, or Auto, which drafts only when that pays.")])
+    return joined([lost, i18n("Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).")])
+
+
+def _race_words(race: RaceSpeed) -> Sentence:
+    if race.low is None or race.high is None:
+        return i18n("Measured here: {speedup:.2f}× the speed without drafting, in a race.", speedup=race.speedup)
+    return i18n(
+        "Measured here: {speedup:.2f}× the speed without drafting, in a race ({low:.2f}–{high:.2f}).",
+        speedup=race.speedup, low=race.low, high=race.high,
+    )  # fmt: skip

@@ -20,7 +20,7 @@ from typing import Any
 from app.core.domain.errors import AppError
 from app.core.domain.models import Download, DownloadRequest, DownloadStatus, RepoFile, sum_if_all_known
 from app.core.hub.addresses import host_of
-from app.core.hub.client import DownloadSource
+from app.core.hub.client import FileSource
 from app.core.hub.downloads.first_model import fetch_first_model, is_first_model
 from app.core.hub.downloads.part_file import bytes_on_disk
 from app.core.hub.downloads.transfer import FileRequest, RetryPolicy, StoppedError, TransferControl, discard, fetch
@@ -214,7 +214,7 @@ class DownloadQueue:
 
     def __init__(
         self,
-        client: DownloadSource,
+        client: FileSource,
         library: Library,
         queue_file: Path | None = None,
         listener: Callable[[], None] = lambda: None,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.domain.models import DownloadRequest, DownloadStatus, RepoFile
-from app.core.hub.client import DownloadSource
+from app.core.hub.client import FileSource
 from app.core.hub.downloads.part_file import HASH_BLOCK_BYTES, PartFile, check_space, disk_errors, matches
 from app.core.hub.downloads.transfer import FileRequest, TransferControl, exclusive, fetch
 from app.core.hub.errors import ChecksumError, DiskFullError, DownloadError, HubError, PackageError
@@ -106,7 +106,7 @@ def find_in_library(library: Library) -> LibraryModel | None:
     return next((one for one in here if one.path.name.lower() in names), None)
 
 
-def fetch_first_model(library: Library, control: TransferControl, source: DownloadSource) -> str:
+def fetch_first_model(library: Library, control: TransferControl, source: FileSource) -> str:
     """Download the small model to its place in the library; returns the name of its source.
 
     Raises:

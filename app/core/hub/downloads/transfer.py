@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.domain.models import DownloadStatus
-from app.core.hub.client import ByteStream, DownloadSource
+from app.core.hub.client import ByteStream, FileSource
 from app.core.hub.downloads.part_file import PartFile, check_space, matches
 from app.core.hub.errors import (
     ChecksumError,
@@ -125,7 +125,7 @@ class TransferControl:
 
 
 def fetch(
-    source: DownloadSource, wanted: FileRequest, control: TransferControl, retry_policy: RetryPolicy | None = None
+    source: FileSource, wanted: FileRequest, control: TransferControl, retry_policy: RetryPolicy | None = None
 ) -> RemoteLocation:
     """Download a file. On return it is complete, checked, and has its final name.
 
@@ -152,7 +152,7 @@ class _Transfer:
     """The attempts at one file, with state from earlier attempts."""
 
     def __init__(
-        self, source: DownloadSource, wanted: FileRequest, control: TransferControl, retry_policy: RetryPolicy
+        self, source: FileSource, wanted: FileRequest, control: TransferControl, retry_policy: RetryPolicy
     ) -> None:
         self._source = source
         self._wanted = wanted

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.core.domain.model_name import printable
-from app.core.domain.models import DownloadRequest, Offer, SkippedModel, sum_if_all_known
+from app.core.domain.models import DownloadRequest, Offer, sum_if_all_known
 from app.core.domain.settings.values import Settings
 from app.core.hub.errors import LibraryError, UnsafeNameError
 from app.core.hub.file_names import (
@@ -30,19 +30,24 @@ from app.core.hub.file_names import (
     safe_parts,
     short,
 )
-from app.core.hub.library import ollama
-from app.core.hub.library.other_folders import MAX_ENTRIES, MAX_OFFERS, is_model_file, known_places, offer_of, offers_in
+from app.core.hub.library.other_programs import (
+    MAX_FILES,
+    MAX_OFFERS,
+    is_model_file,
+    known_places,
+    name_of_blob,
+    offer_of,
+    offers_in,
+)
 from app.core.hub.records import LibraryModel, Origin, moment_of
 from app.core.paths import Paths
 from app.core.storage.atomic import write_atomically
 from app.core.storage.settings_file import read_settings
-from engine.errors import EngineError
-from engine.gguf.title import model_title
 from engine.sentences import i18n
 
 LOCK_WAIT_S = 20.0
 MAX_INDEX_BYTES = 16 << 20
-MAX_FILES = 1000
+MAX_PARTS = 1000
 MAX_SIZE_BYTES = 1 << 50
 _TEXT_FIELDS = ("repo_id", "licence", "draft", "source")
 PART_ENDINGS = (".part", ".part.json")
@@ -80,14 +85,14 @@ class Library:
         models = self.models()
         known = {file.resolve() for model in models for file in model.files}
         try:
-            files = sorted(file for file in islice(target.parent.iterdir(), MAX_ENTRIES) if is_gguf(file.name))
+            files = sorted(file for file in islice(target.parent.iterdir(), MAX_FILES) if is_gguf(file.name))
         except OSError:  # the folder is missing or unreadable
             return models
         offers = (offer_of("", file) for file in files if file.resolve() not in known)
         return (*models, *(self._model(each.name, each.files) for each in offers if each is not None))
 
     def find(self, name: str) -> LibraryModel:
-        """Find a model by name, file name, path, repository/file, or title in the window.
+        """Find a model by name, file name, path, or repository/file.
 
         Raises:
             LibraryError: no model matches, or several do.
@@ -99,7 +104,6 @@ class Library:
             lambda model: name in (f"{model.repo_id}/{model.path.name}", f"{model.repo_id}/{model.name}"),
             lambda model: name == f"{model.repo_id}/{model_name(model.path.name)}",  # before the library renamed it
             lambda model: model.name.lower() == name.lower().removesuffix(".gguf"),
-            lambda model: _title(model).lower() == name.lower(),
         )
         found = next((named for matches in ways if (named := [one for one in models if matches(one)])), [])
         if len(found) > 1:
@@ -134,7 +138,7 @@ class Library:
         known = [model for model in self.models() if _is_same_file(model.path, files[0])]
         if known:
             return known[0]
-        return self._add(self._model(ollama.name_of_blob(files[0]) or model_name(path.name), files))
+        return self._add(self._model(name_of_blob(files[0]) or model_name(path.name), files))
 
     def add_downloaded(self, request: DownloadRequest, source: str = "") -> LibraryModel:
         """Add a finished download. ``source``: where it came from, if not from the repository.
@@ -193,23 +197,12 @@ class Library:
         for name in [model.name for model in self.models() if _is_same_file(model.path, path)]:
             self._change_entry(name, lambda entry: replace(entry, last_used=when.astimezone(UTC)))
 
-    def find_offers(self) -> tuple[tuple[Offer, ...], tuple[SkippedModel, ...]]:
-        """Find models of other programs that the library lacks, and models that cannot be used.
-
-        Searches the Hugging Face cache and the folders of LM Studio, Jan, llama.cpp and Ollama.
-        """
-        places, stores = known_places(os.environ, Path.home()), ollama.stores(os.environ, Path.home())
-        found = [model for store in stores for model in ollama.models_in(store)]
-        offers = [model for model in found if isinstance(model, Offer)]
-        others = (offer for program, folder in places for offer in offers_in(program, folder))
-        skipped = tuple(model for model in found if isinstance(model, SkippedModel))
-        return self.without_known(chain(others, offers)), skipped
-
-    def without_known(self, offers: Iterable[Offer]) -> tuple[Offer, ...]:
-        """The offers that the library lacks, each file once."""
+    def find_offers(self, more: Iterable[Offer] = ()) -> tuple[Offer, ...]:
+        """Find models of other programs; returns them and ``more`` without those of the library, each file once."""
         known = {model.path.resolve() for model in self.models()}
         found: dict[Path, Offer] = {}
-        for offer in offers:
+        places = known_places(os.environ, Path.home())
+        for offer in chain(more, *(offers_in(program, folder) for program, folder in places)):
             real = offer.files[0].resolve()
             if real not in known and len(found) < MAX_OFFERS:
                 found.setdefault(real, offer)
@@ -271,7 +264,7 @@ class Library:
                 facts.get(key) for key in ("name", "files", "is_downloaded", "size_bytes")
             )
             is_good = isinstance(name, str) and name and isinstance(is_downloaded, bool) and isinstance(listed, list)
-            if not is_good or not 0 < len(listed) <= MAX_FILES or not all(file and "\0" not in file for file in listed):
+            if not is_good or not 0 < len(listed) <= MAX_PARTS or not all(file and "\0" not in file for file in listed):
                 return None
             files = [path_inside(self.folder, safe_parts(file)) if is_downloaded else Path(file) for file in listed]
         except (AttributeError, TypeError, OSError, RuntimeError, UnsafeNameError) as error:
@@ -311,7 +304,7 @@ class Library:
         known = {file for model in index.values() for file in model.files}
         strays = []
         for offer in offers_in("", self.folder, follows_links=False):  # linked folders do not belong to the library
-            if offer.files[0] in known:
+            if offer.files[0] in known or not is_gguf(offer.files[0].name):
                 continue
             parts = offer.files[0].relative_to(self.folder).parts
             try:
@@ -383,14 +376,3 @@ def _size_of(file: Path) -> int | None:
 
 def _is_same_file(one: Path, other: Path) -> bool:
     return one.resolve() == other.resolve()
-
-
-def _title(model: LibraryModel) -> str:
-    """The model's title in the window; empty if the file cannot be read."""
-    from engine.gguf.header import read_header  # noqa: PLC0415  (NumPy: the start does not wait for it)
-
-    try:
-        header = read_header(model.path)
-    except (EngineError, OSError):
-        return ""
-    return model_title(header.metadata, model.path.stem if is_gguf(model.path.name) else model.name, header.num_params)

@@ -1,20 +1,19 @@
-"""Finds drafts for a target: on this machine, in the catalog, then by a search of the hub.
+"""Finds drafts for a target: on this machine, then among the drafts of recommended pairs.
 
 Every rejected candidate has a reason, and an empty result an explanation. Calls block (network, disk).
 """
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from app.core.domain.models import (
     DraftCandidate,
     Drafting,
+    DraftList,
     DraftOrigin,
     FileKind,
-    Gated,
     RepoModel,
-    RepoSummary,
     VocabularyMatch,
 )
 from app.core.hub.client import HubClient
@@ -26,21 +25,15 @@ from app.core.hub.remote_header import KnownModel, read_local_header, read_remot
 from engine.drafters.translation.comparison import vocabulary_sentence
 from engine.errors import EngineError
 from engine.gguf.head_files import (
-    HEAD_ARCHITECTURES,
     head_method,
     num_next_token_layers,
     own_heads_sentence,
 )
-from engine.gguf.token_weights import head_weights
+from engine.gguf.token_weights import head_bytes_per_token
 from engine.sandbox.probe import PairVerdict
 from engine.sentences import i18n, joined
 
 LARGEST_SHARE = 0.5  # maximum draft cost / target cost: more expensive drafts gain nothing
-LARGEST_HUB_SHARE = 0.12  # the same limit for drafts of the hub; about a tenth is ideal
-MAX_FOUND = 30  # maximum number of search results
-MAX_READ = 5  # maximum number of repositories whose headers are read
-_PREFERRED = ("Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0", "Q4_K_S")
-_SIZE_WORD = re.compile(r"[-_ .]?\d+(?:\.\d+)?[xe]?\d*[bm]\b.*", re.IGNORECASE)
 _LETTERS = re.compile(r"[^a-z0-9]")
 BELONGS = i18n("By its file header, this head matches the target.")
 _KINDS = {
@@ -49,26 +42,6 @@ _KINDS = {
     FileKind.VOCAB: i18n("a vocabulary without weights"),
     FileKind.ADAPTER: i18n("an adapter (LoRA) for another model"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class DraftSearch:
-    """The result so far: matching drafts (best first), unchecked and rejected ones; and a summary, never empty."""
-
-    rows: tuple[DraftCandidate, ...]
-    words: str
-
-    @property
-    def matching(self) -> tuple[DraftCandidate, ...]:
-        return tuple(row for row in self.rows if row.matches)
-
-    @property
-    def rejected(self) -> tuple[DraftCandidate, ...]:
-        return tuple(row for row in self.rows if row.match is VocabularyMatch.NO)
-
-    @property
-    def unchecked(self) -> tuple[DraftCandidate, ...]:
-        return tuple(row for row in self.rows if row.match is VocabularyMatch.UNCHECKED)
 
 
 Known = Sequence[tuple[DraftCandidate, KnownModel]]
@@ -80,42 +53,27 @@ def find_drafts(
     catalog: Iterable[CatalogPair] = (),
     hub: HubClient | None = None,
     should_stop: Callable[[], bool] = lambda: False,
-    on_progress: Callable[[DraftSearch], None] = lambda _search: None,
-) -> DraftSearch:
-    """Search all sources, in order; ``on_progress`` gets the result after each. Without ``hub`` only this machine.
+    on_progress: Callable[[DraftList], None] = lambda _found: None,
+) -> DraftList:
+    """Search both sources; ``on_progress`` gets the result of the first. Without ``hub`` only this machine.
 
     Raises:
         ModelFileError: the target's vocabulary cannot be used, or the search was cancelled.
     """
     search = _Search(target, should_stop)
     search.judge(search.local_models(library))
-    on_progress(search.result(i18n("Still looking.")))
-    if hub is None:
-        search.notes.append(i18n("The hub was not asked."))
-    else:
+    if hub is not None:
+        on_progress(search.result())
         search.judge(search.listed_models(catalog, hub))
-        on_progress(search.result(i18n("Still looking.")))
-        search.judge(search.found_models(family_of(target), hub))
     return search.result()
 
 
-def family_of(target: KnownModel) -> str:
-    """The common prefix of the names in the target's family, for a search: "Qwen2.5"."""
-    for key in ("general.basename", "general.name"):
-        value = target.header.metadata.get(key)
-        if isinstance(value, str) and value.strip():
-            short = _SIZE_WORD.sub("", value.strip()).strip(" -_")
-            return (short or value.strip())[:60]
-    return _SIZE_WORD.sub("", target.name).strip(" -_")[:60] or target.header.architecture
-
-
 class _Search:
-    """A search for one target: the judged candidates, and sentences about the sources."""
+    """A search for one target, with the judged candidates."""
 
     def __init__(self, target: KnownModel, should_stop: Callable[[], bool]) -> None:
         self._target, self._should_stop = target, should_stop
         self._judged: list[DraftCandidate] = []
-        self.notes: list[str] = []
 
     def _reject(self, candidate: DraftCandidate, reason: str, match: VocabularyMatch = VocabularyMatch.NO) -> None:
         self._judged.append(replace(candidate, reason=reason, match=match))
@@ -125,7 +83,7 @@ class _Search:
         is_missing = isinstance(error, HubNotFoundError)
         self._reject(candidate, error.message, VocabularyMatch.NO if is_missing else VocabularyMatch.UNCHECKED)
 
-    # ---- the three sources ---------------------------------------------------------------------------------------
+    # ---- the two sources -----------------------------------------------------------------------------------------
 
     def local_models(self, library: Iterable[LibraryModel]) -> Known:
         """The local models with readable headers."""
@@ -173,65 +131,6 @@ class _Search:
                 known += self._read(hub, candidate, model)
         return known
 
-    def found_models(self, family: str, hub: HubClient) -> Known:
-        """The most suitable file of each of the first repositories that the hub finds."""
-        try:
-            summaries = hub.search(family, limit=MAX_FOUND)
-        except HubError as error:
-            self.notes.append(i18n("The hub could not be searched: {reason}", reason=error.message))
-            return ()
-        seen = {candidate.repo_id for candidate in self._judged}
-        known: list[tuple[DraftCandidate, KnownModel]] = []
-        num_read = 0
-        for summary in summaries:
-            if summary.repo_id in seen:
-                continue
-            candidate = DraftCandidate(summary.name, DraftOrigin.HUB, repo_id=summary.repo_id)
-            if reason := self._why_not(summary):
-                self._reject(candidate, reason)
-            elif summary.gated is not Gated.NO:
-                words = i18n("It is gated: accept the terms on its hub page.")
-                self._reject(candidate, words, VocabularyMatch.UNCHECKED)
-            elif num_read < MAX_READ:
-                num_read += 1
-                known += self._read_best(hub, candidate)
-        words = i18n(
-            "The hub was searched for “{family}”; {read} repositories were read.", family=family, read=num_read
-        )
-        self.notes.append(words)
-        return known
-
-    def _why_not(self, summary: RepoSummary) -> str:
-        """Why a repository is unsuitable, by its search result; empty if it may be suitable."""
-        own, target = summary.architecture, self._target.header.architecture
-        if own not in ("", *HEAD_ARCHITECTURES, target):
-            return i18n("Its architecture is {own}, the target's is {other}.", own=own, other=target)
-        number, limit = summary.num_parameters, round(LARGEST_HUB_SHARE * _num_params(self._target))
-        if number is None or number <= limit:
-            return ""
-        return i18n(
-            "It has {number:.1f} billion weights; a draft for this target should have {limit:.1f} at most.",
-            number=number / 1e9,
-            limit=limit / 1e9,
-        )
-
-    def _read_best(self, hub: HubClient, candidate: DraftCandidate) -> Known:
-        """Choose the most suitable file of a repository and read its header."""
-        try:
-            details = hub.details(candidate.repo_id)
-        except HubError as error:
-            self._record_error(candidate, error)
-            return ()
-        limit = LARGEST_HUB_SHARE * 2 * self._target.size_bytes
-        models = (one for one in details.models if one.kind not in _KINDS and not one.missing_shards)
-        small = [one for one in models if (one.size_bytes or 0) <= limit]
-        if not small:
-            self._reject(candidate, i18n("It contains no model that is small enough."))
-            return ()
-        order = (*_PREFERRED, *(one.quantization for one in small))
-        best = min(small, key=lambda model: (order.index(model.quantization), model.size_bytes or 0))
-        return self._read(hub, candidate, best)
-
     def _read(self, hub: HubClient, candidate: DraftCandidate, model: RepoModel) -> Known:
         candidate = replace(
             candidate,
@@ -268,7 +167,7 @@ class _Search:
             share, head = _cost_share(self._target, model), head_method(model.header)
             self._judged.append(_verdict(replace(candidate, cost_share=share, head=head), verdict))
 
-    def result(self, more: str = "") -> DraftSearch:
+    def result(self) -> DraftList:
         target, order = self._target, list(DraftOrigin)
         judged = _distinct(target, self._judged)
         judged.sort(key=lambda one: (one.coverage is not None, order.index(one.place), one.cost_share or 0.0))
@@ -290,15 +189,13 @@ class _Search:
             words.append(i18n("The n-gram mode needs no draft."))
         if unchecked:
             words.append(i18n("Could not be checked: {number}; see the reasons.", number=len(unchecked)))
-        return DraftSearch((*matching, *unchecked, *rejected), joined([*words, *self.notes, more]))
+        return DraftList(rows=(*matching, *unchecked, *rejected), words=joined(words))
 
 
 def _cost_share(target: KnownModel, draft: KnownModel) -> float | None:
     """The cost of a drafted token relative to a pass of the target; None if unknown."""
-    read: int | None = draft.bytes_per_token
-    if head_method(draft.header):
-        weights = head_weights(target.header, draft.header)
-        read = weights.num_bytes if weights is not None else None
+    is_head = bool(head_method(draft.header))
+    read = head_bytes_per_token(target.header, draft.header) if is_head else draft.bytes_per_token
     return read / target.bytes_per_token if read is not None and target.bytes_per_token else None
 
 
@@ -335,11 +232,3 @@ def _is_family(target: KnownModel, pair: CatalogPair) -> bool:
     names = [target.name, *(target.header.metadata.get(key) for key in ("general.basename", "general.name"))]
     wanted = _LETTERS.sub("", pair.family.lower())
     return any(wanted in _LETTERS.sub("", name.lower()) for name in names if isinstance(name, str))
-
-
-def _num_params(target: KnownModel) -> float:
-    """The number of the target's weights that a token uses."""
-    if not target.header.weights_bytes:
-        return float(target.size_bytes)
-    per_byte = target.header.num_params / target.header.weights_bytes
-    return per_byte * target.bytes_per_token

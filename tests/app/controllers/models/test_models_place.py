@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.domain.models import DownloadStatus, ModelRef, RepoView, VocabularyMatch
-from app.core.paths import find_paths
+from app.core.paths import builtin_draft, builtin_target, find_paths
 from engine.records import Event
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.models.place_steps import (
@@ -26,6 +26,7 @@ from tests.app.controllers.models.place_steps import (
     search_and_open,
     texts_of,
 )
+from tests.app.controllers.models.test_recommendations import listed
 from tests.app.core.hub.conftest import filled, harness, hub
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.app.core.hub.test_tokens import memory
@@ -138,7 +139,6 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     place = place_of(first)
     assert first.window.models.is_open
     assert place.page == "welcome"
-    qtbot.waitUntil(lambda: "core" in " ".join(texts_of(place.welcome)))
     click(place.welcome, "Skip", qtbot)
     assert not first.window.models.is_open
     first.close()
@@ -149,7 +149,11 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     again.close()
 
 
-def test_search_details_draft_pull_and_chat(filled: LoopbackHub, qtbot: QtBot) -> None:
+def test_search_details_draft_pull_and_chat(
+    filled: LoopbackHub, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed(tmp_path / "catalog.toml", target=builtin_target().stat().st_size, draft=builtin_draft().stat().st_size)
+    monkeypatch.setattr("app.controllers.models.pairs.CATALOG_FILE", str(tmp_path / "catalog.toml"))
     keep_settings({"target_path": "", "draft_path": ""})
     harness = open_app(real_engine)
     place = place_of(harness)

@@ -11,7 +11,6 @@ from app.core.paths import builtin_draft
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
     LEFT,
-    TARGET_FILE,
     click_page,
     place_of,
     search_and_open,
@@ -44,29 +43,6 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(harness: AppHarnes
     qtbot.waitUntil(lambda: not place.library.lines)
     assert not file.exists()
     assert "of disk space" in place.notice.message.text()
-
-
-def test_a_download_can_be_paused_resumed_and_cancelled(harness: AppHarness, filled: LoopbackHub, qtbot: QtBot) -> None:
-    place = place_of(harness)
-    filled.bytes_per_s = 200_000
-    search_and_open(harness, qtbot, "tiny-GGUF")
-    qtbot.mouseClick(place.search.pane.files.action_buttons[TARGET_FILE][-1], LEFT)
-    click_page(place, 4, qtbot)
-    qtbot.waitUntil(lambda: bool(place.downloads.lines))
-    line = next(iter(place.downloads.lines.values()))
-    for action, state in (
-        ("pause", DownloadStatus.PAUSED),
-        ("resume", DownloadStatus.RUNNING),
-    ):
-        qtbot.waitUntil(
-            lambda action=action: action in line.action_buttons and line.action_buttons[action].isVisible(),
-        )
-        qtbot.mouseClick(line.action_buttons[action], LEFT)
-        qtbot.waitUntil(lambda state=state: line.status is state)
-    assert harness.window.models.indicator.text().endswith("%")
-    qtbot.mouseClick(line.action_buttons["cancel"], LEFT)
-    qtbot.waitUntil(lambda: not place.downloads.lines)
-    qtbot.waitUntil(lambda: not list(harness.paths.models.rglob("*.part")))
 
 
 def test_a_project_fetches_its_embedding_model_and_uses_it(

@@ -1,6 +1,5 @@
 """Tests recommended pairs by their listed sizes: they fit in memory and, unless downloaded, on the disk."""
 
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,12 +8,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.controllers.models.recommendations import Recommendations
-from app.core.domain.models import Drafting, Hardware, Suitability
-from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
+from app.core.domain.models import Drafting, Suitability
 from app.core.hub.errors import HubUnreachableError
-from app.core.hub.pairs.catalog import CatalogPair
 from app.core.paths import assets_dir, builtin_draft, builtin_target
-from engine.records import FitLevel, GainForecast
+from engine.fit.fit import FreeMemory
+from engine.records import FitLevel
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
     DRAFT_REPO,
@@ -33,35 +31,19 @@ __all__ = ["filled", "harness", "hub"]  # fixtures
 GB = 1_000_000_000
 
 
-def unknown(_pair: CatalogPair) -> SpeedForecast | None:
-    """The forecast of a machine without measurements."""
-    return None
-
-
-def read_at(gb_per_s: float) -> Callable[[CatalogPair], SpeedForecast]:
-    """The forecast of a machine with this memory bandwidth."""
-
-    def speed_forecast(pair: CatalogPair) -> SpeedForecast:
-        middle = gb_per_s * GB / pair.target.size_bytes
-        gain = GainForecast(1.2, 1.5, 0.1, True, 1.3)
-        return SpeedForecast(SpeedRange(middle / 1.2, middle * 1.2), gain, gain, "memory")
-
-    return speed_forecast
-
-
 def recommended(
     free_disk: int | None,
     path: str = "",
-    speed_forecast: Callable[[CatalogPair], SpeedForecast | None] = unknown,
+    gb_per_s: float | None = None,
     free_memory: int = 60 * GB,
+    gpu_bytes: int = 0,
 ) -> Recommendations:
     """The recommendations for a machine with much memory; ``path``: the path of every model, or empty."""
     judge: Any = SimpleNamespace(
-        hardware=lambda: Hardware(8, 64 * GB, free_memory, free_disk),
+        free_memory=lambda: FreeMemory(free_memory, gpu_bytes, free_disk),
         service=SimpleNamespace(path_of=lambda _ref: path),
-        listed_speed_forecast=speed_forecast,
     )
-    return Recommendations(assets_dir() / "catalog.toml", judge)
+    return Recommendations(assets_dir() / "catalog.toml", judge, lambda: gb_per_s and gb_per_s * GB)
 
 
 @pytest.mark.parametrize(("free_disk", "some"), [(0, False), (5_000_000, False), (500 * GB, True), (None, True)])
@@ -72,11 +54,17 @@ def test_what_has_no_room_on_the_disk_is_not_suggested(free_disk: int | None, so
 
 
 def test_what_is_suggested_is_fast_enough_here_or_the_quickest_there_is() -> None:
-    slow, quick = (recommended(500 * GB, speed_forecast=read_at(speed)).suggested() for speed in (2.0, 200.0))
-    sizes = sorted(pair.target.size_bytes for pair in recommended(500 * GB).pairs() if pair.machine == "laptop")
-    assert slow[0].pair.target.size_bytes == sizes[0]
-    assert all(row.plain is not None and row.plain.is_fast_enough for row in quick)
-    assert "tokens per second" in slow[0].expected
+    slow, quick = (recommended(500 * GB, gb_per_s=speed).suggested() for speed in (2.0, 200.0))
+    assert slow[0].pair.target.size_bytes == min(pair.target.size_bytes for pair in recommended(500 * GB).pairs())
+    assert slow[0].suits is Suitability.POORLY
+    assert all(row.tokens_per_s is not None and row.tokens_per_s >= 8.0 for row in quick)
+
+
+def test_what_fits_a_gpu_is_fast_without_a_measurement() -> None:
+    best = recommended(500 * GB, gb_per_s=20.0, free_memory=21 * GB, gpu_bytes=24 * GB).suggested()[0]
+    assert (best.suits, best.tokens_per_s) == (Suitability.FAST, None)
+    assert best.pair.target.size_bytes is not None
+    assert 10 * GB < best.pair.target.size_bytes < 24 * GB
 
 
 @pytest.mark.parametrize(
@@ -90,7 +78,7 @@ def test_what_is_suggested_is_fast_enough_here_or_the_quickest_there_is() -> Non
     ],
 )
 def test_what_is_offered_first_runs_well_here(gb_per_s: float, free_memory: int, first: str) -> None:
-    found = recommended(500 * GB, speed_forecast=read_at(gb_per_s), free_memory=free_memory)
+    found = recommended(500 * GB, gb_per_s=gb_per_s, free_memory=free_memory)
     best = found.suggested()[0]
     assert best.key == first
     assert best.suits >= Suitability.WELL
@@ -120,10 +108,6 @@ def test_what_drafts_is_shown_as_it_is_listed() -> None:
     assert (rows["qwen3.8-27b"].drafting, rows["qwen3.8-27b"].draft) == (Drafting.HEADS_INSIDE, None)
     assert (rows["glm-4.7-flash"].drafting, rows["glm-4.7-flash"].draft) == (Drafting.TEXT, None)
     assert rows["qwen3-8b"].draft is not None
-    told = {row.key: row.expected for row in recommended(500 * GB, speed_forecast=read_at(40.0)).rows()}
-    assert told["gpt-oss-20b"].endswith("The gain from its head is shown once the file's header is read.")
-    assert told["qwen3.8-27b"].endswith("The gain from its head is shown once the file's header is read.")
-    assert "head" not in told["qwen3-8b"]
 
 
 LISTED = """\
@@ -133,7 +117,6 @@ format = 2
 key = "tiny"
 name = "Tiny"
 family = "tiny"
-machine = "laptop"
 good_for = "tests"
 drafting = "draft model"
 verified = false
@@ -179,7 +162,7 @@ def test_a_list_that_is_damaged_is_told_and_can_be_asked_for_again(
     harness: AppHarness, catalog: Path, qtbot: QtBot
 ) -> None:
     whole = catalog.read_text("utf-8")
-    catalog.write_text(whole.replace("laptop", "fridge"), "utf-8")
+    catalog.write_text(whole.replace("draft model", "magic"), "utf-8")
     harness.window.models.open("recommended")
     page = place_of(harness).recommended
     qtbot.waitUntil(lambda: "catalog.toml" in " ".join(texts_of(page.empty)))

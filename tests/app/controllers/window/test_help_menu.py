@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction, QDesktopServices, QGuiApplication
 from pytestqt.qtbot import QtBot
 
 import app
@@ -35,6 +35,16 @@ def test_diagnostics_are_copied_without_what_was_said(qtbot: QtBot) -> None:
     assert "temperature=0.8" in text
     assert "secret" not in text
     assert "copied" in harness.window.notices[-1]
+    harness.close()
+
+
+def test_the_page_of_new_versions_is_opened_on_request_only(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    harness = open_app()
+    assert opened == []
+    action(harness, "Open the page of new versions").trigger()
+    assert opened == ["https://github.com/paceline/paceline/releases"]
     harness.close()
 
 

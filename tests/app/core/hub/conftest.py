@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.paths import builtin_draft, builtin_target
-from tests.app.controllers.models.place_steps import DRAFT_FILE, DRAFT_REPO, OTHER, README, REPO, TARGET_FILE
+from tests.app.controllers.models.place_steps import DRAFT_FILE, DRAFT_REPO, OTHER, REPO, TARGET_FILE
 from tests.app.core.hub.loopback import LoopbackHub
 from tests.app.fakes import AppHarness, PuppetWorker, keep_settings, open_app
 
@@ -31,7 +31,6 @@ def filled(hub: LoopbackHub) -> LoopbackHub:
     hub.add_file(DRAFT_REPO, DRAFT_FILE, builtin_draft())
     hub.describe(DRAFT_REPO, downloads=300, tags=["gguf", "license:mit"], gguf={"architecture": "llama"})
     hub.add_file(REPO, "mmproj-tiny-f16.gguf", b"GGUF" + bytes(1000))
-    hub.add_file(REPO, "README.md", README)
     facts = {"architecture": "llama", "total": 8_100_000, "context_length": 2048}
     hub.describe(REPO, downloads=1200, tags=["gguf", "license:mit"], gguf=facts)
     hub.add_file(OTHER, "other-Q8_0.gguf", builtin_draft())

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.domain.models import FileKind, Gated
+from app.core.domain.models import FileKind
 from app.core.hub.client import HubClient, http_library, small_body
 from app.core.hub.errors import (
     HubAccessError,
@@ -84,18 +84,14 @@ def test_search(hub: LoopbackHub, client: HubClient) -> None:
     assert client.search("nothing of the kind") == ()
 
 
-def test_details_and_readme(client: HubClient, hub: LoopbackHub) -> None:
+def test_details(client: HubClient, hub: LoopbackHub) -> None:
     details = client.details(REPO)
-    assert details.has_readme
     by_name = {model.name: model for model in details.models}
     assert set(by_name) == {"draft-Q8_0", "target-Q4_K_M"}
     assert by_name["draft-Q8_0"].kind is FileKind.DRAFT
     assert by_name["target-Q4_K_M"].quantization == "Q4_K_M"
     file = by_name["target-Q4_K_M"].files[0]
     assert (file.size_bytes, file.sha256) == (len(DATA), hashlib.sha256(DATA).hexdigest())
-    assert client.readme(REPO) == "# A pair\n\nWords.\n"
-    hub.add_file("other/bare", "a.gguf", b"x")
-    assert client.readme("other/bare") == ""
     assert client.page_url(REPO) == f"{hub.url}/{REPO}"
 
 
@@ -229,7 +225,6 @@ def test_names_of_a_stranger_never_reach_the_wire(client: HubClient, hub: Loopba
     for ask in (
         lambda: client.details("../api"),
         lambda: client.locate(REPO, "../a.gguf"),
-        lambda: client.readme("a/b?x=1"),
     ):
         with pytest.raises(UnsafeNameError):
             ask()
@@ -242,7 +237,7 @@ def test_names_of_a_stranger_never_reach_the_wire(client: HubClient, hub: Loopba
 def test_gated(hub: LoopbackHub, client: HubClient, monkeypatch: pytest.MonkeyPatch) -> None:
     hub.gated[REPO] = TOKEN
     hub.describe(REPO, gated="manual")
-    assert client.details(REPO).summary.gated is Gated.MANUAL
+    assert client.details(REPO).summary.gated is True
     with pytest.raises(HubAccessError, match="accepted its terms"):
         client.locate(REPO, "target-Q4_K_M.gguf")
     monkeypatch.setenv("HF_TOKEN", "hf_" + "wrong00")
@@ -322,4 +317,4 @@ def test_who_asks_after_the_end_opens_no_connection(hub: LoopbackHub, client: Hu
     with pytest.raises(HubUnreachableError, match="were closed"):
         client.search("pair")
     assert len(hub.requests) == num_before
-    assert client._connections._client is None
+    assert client._client is None

@@ -46,7 +46,6 @@ class Script:
     refuses_length: bool = False  # also refuse requests whose length exceeds the context, like vLLM
     template: str = ""  # chat template that renders the messages
     names_reasoning: str = "reasoning_content"
-    reports_drafts: bool = False  # like vLLM with --per-request-spec-decode-metrics summary
     family: str = ""  # family of a reasoning model on Ollama
     has_vision: bool = True  # whether the server reports vision for the model
 
@@ -269,26 +268,9 @@ class ScriptedServer(ThreadingHTTPServer):
                 "draft_n": 4,
                 "draft_n_accepted": 2,
             }
-        if kind == "sglang":
-            last["sglext"] = {
-                "spec_tokens_details": {
-                    "spec_verify_ct": 3,
-                    "spec_num_correct_drafts": 5,
-                    "spec_num_proposed_drafts": 9,
-                }
-            }
         yield last
         tokens = num_parts * 2 if kind in ("vllm", "sglang") else num_parts
         usage: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": tokens}}
-        if self.script.reports_drafts:
-            usage["metrics"] = {
-                "speculative_decoding": {
-                    "num_spec_steps": 4,
-                    "num_accepted_draft_tokens": 5,
-                    "num_draft_tokens": 8,
-                    "num_spec_tokens": 2,
-                }
-            }
         yield usage
 
 

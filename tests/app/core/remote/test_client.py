@@ -229,16 +229,6 @@ def test_an_answer_that_cannot_be_one_is_a_sentence(
     assert sentence in raised.value.message
 
 
-def test_the_last_line_of_a_stream_needs_no_end() -> None:
-    assert answered(streamed('data: {"choices": []}\r\n\r\ndata: [DONE]')) == [{"choices": []}]
-
-
-def test_a_long_refusal_is_cut_and_told() -> None:
-    with pytest.raises(RemoteError) as raised:
-        answered(says(500, b"<html>" + b"x" * 1_000_000))
-    assert len(raised.value.message) < 500
-
-
 def test_a_page_that_is_no_json_tells_nothing() -> None:
     with LinkServer() as server:
         server.answers["/props"] = says(200, b"<html>")

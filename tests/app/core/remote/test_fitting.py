@@ -9,7 +9,7 @@ from app.core.remote.answer import RemoteAnswer
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import ContextExceededError
 from app.core.remote.fitting import FittingAnswer
-from engine.records import ChatRequest, Event, Finished, Message, Overflow, SummaryUpdate, TextChunk
+from engine.records import ChatRequest, Event, Finished, Message, Overflow, TextChunk
 from tests.app.core.remote.scripted_server import ScriptedServer, serving
 
 TURNS = tuple(Message("user" if turn % 2 == 0 else "assistant", f"{turn} " + "word " * 20) for turn in range(9))
@@ -75,19 +75,6 @@ def test_a_length_that_no_answer_can_have_is_not_asked_for_again() -> None:
         finished = end_of(told(server, replace(LONG, max_tokens=5000)))
         assert ["max_tokens" in body for body in server.bodies] == [True, False]
     assert finished.stats.left_out == 0
-
-
-def test_the_oldest_turns_are_summarised_by_the_engines_model() -> None:
-    with serving(kind="vllm", max_chars=700) as server:
-        events = told(server, replace(LONG, overflow=Overflow.SUMMARISE), 600)
-        summary, answer = server.bodies[-2:]
-    updates = [event for event in events if isinstance(event, SummaryUpdate)]
-    assert (updates[-1].complete, updates[-1].text) == (True, "Hello, world!")
-    assert "Summarise our conversation so far" in summary["messages"][-1]["content"]
-    assert "Hello, world!" in answer["messages"][0]["content"]
-    assert "sent as a summary" in end_of(events).stats.decisions[-1]
-    text = "".join(event.text for event in events if isinstance(event, TextChunk))
-    assert text == "Hello, world!"  # the summary is not part of the answer
 
 
 def test_what_was_answered_in_part_is_not_asked_again() -> None:

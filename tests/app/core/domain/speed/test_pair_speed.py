@@ -2,7 +2,15 @@
 
 import pytest
 
-from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed, answer_speed, credited_draft
+from app.core.domain.speed.pair_speed import (
+    AnswerSpeed,
+    PairSpeed,
+    RaceSpeed,
+    answer_speed,
+    credited_draft,
+    losing_words,
+    measured_words,
+)
 from engine.records import Mode, RunStats, Source
 
 
@@ -64,3 +72,21 @@ def test_a_run_is_kept_by_its_counters() -> None:
     assert kept == AnswerSpeed(7.0, "auto", 0.5, 100, 2.0, 3.0, 60, 45)
     assert kept.speedup == pytest.approx(1.5)
     assert answer_speed(RunStats(tokens=5, decode_s=1.0), 0.5, 7.0).speedup is None
+
+
+def test_races_and_answers_are_told_apart() -> None:
+    race = RaceSpeed(1.0, "auto", 0.0, 1.62, 1.48, 1.77, 4)
+    pair = PairSpeed("t", "d", (answer(1.31, tokens=100),) * 23, (race,))
+    words = measured_words(pair)
+    assert "1.62× the speed without drafting, in a race (1.48–1.77)" in words
+    assert "1.31× the speed without drafting, over the last 23 answers" in words
+    assert pair.gain == 1.62
+    assert measured_words(PairSpeed("t", "d")) == ""
+
+
+def test_a_pair_that_loses_is_told_what_to_try() -> None:
+    assert losing_words(PairSpeed("t", "d", (answer(1.2, tokens=100),) * 9)) == ""
+    losing = (answer(0.9, tokens=100),) * 9
+    assert "a smaller draft" in losing_words(PairSpeed("t", "d", losing))
+    assert "Auto" in losing_words(PairSpeed("t", "", losing))
+    assert "0.90×" in losing_words(PairSpeed("t", "d", losing))

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -294,23 +293,6 @@ def test_a_queue_from_elsewhere_cannot_name_a_path(tmp_path: Path) -> None:
     rows = queue_file.open()
     queue_file.close()
     assert [(row[0].repo_id, row[1]) for row in rows] == [("a/b", DownloadStatus.QUEUED)]
-
-
-def test_the_listener_hears_the_end_and_not_every_piece(client: HubClient, library: Library) -> None:
-    calls = []
-    ended = threading.Event()
-
-    def listen() -> None:
-        calls.append(threading.current_thread())
-        if any(one.status is DownloadStatus.DONE for one in downloads.snapshot()):
-            ended.set()
-
-    downloads = DownloadQueue(client, library, listener=listen, retry_policy=FAST)
-    downloads.start()
-    downloads.add(request(client, "one"))
-    assert ended.wait(60)
-    downloads.close()
-    assert 3 <= len(calls) < 40
 
 
 def test_speed() -> None:

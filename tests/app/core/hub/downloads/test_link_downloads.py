@@ -12,7 +12,7 @@ from app.core.hub.downloads.download_queue import DownloadQueue, QueueFile
 from app.core.hub.downloads.transfer import RetryPolicy
 from app.core.hub.library.library import Library
 from app.core.hub.links import request_of
-from tests.app.core.hub.link_server import LinkServer, file, longer, redirect, says
+from tests.app.core.hub.link_server import LinkServer, file, longer, says
 from tests.engine.gguf_factory import tiny_llama
 
 MODEL = tiny_llama().to_bytes()
@@ -56,13 +56,6 @@ def test_a_link_becomes_a_model_of_the_library(server: LinkServer, library: Libr
     assert library.remove("m-Q4_0") == len(MODEL)
 
 
-def test_all_parts_come(server: LinkServer, library: Library) -> None:
-    names = [f"/x/m-0000{number}-of-00002.gguf" for number in (1, 2)]
-    server.answers |= {name: file(MODEL, etag=f'"{name}"') for name in names}
-    assert fetched(library, server.url(names[0])).status is DownloadStatus.DONE
-    assert len(library.models()[0].files) == 2
-
-
 def test_a_cut_connection_is_gone_on_with(server: LinkServer, library: Library) -> None:
     server.answers["/m.gguf"] = file(MODEL, cut=len(MODEL) // 3)
     assert fetched(library, server.url("/m.gguf")).status is DownloadStatus.DONE
@@ -95,13 +88,6 @@ def test_what_is_no_model_never_gets_its_name(server: LinkServer, library: Libra
     assert state.message
     assert not [path for path in files_in(library) if path.name.endswith(".gguf")]
     assert library.models() == ()
-
-
-def test_a_link_that_leads_elsewhere_stops_at_once(server: LinkServer, library: Library) -> None:
-    server.answers["/m.gguf"] = redirect("file:///etc/passwd")
-    state = fetched(library, server.url("/m.gguf"))
-    assert (state.status, len(server.requests)) == (DownloadStatus.FAILED, 1)
-    assert files_in(library) == []
 
 
 def test_a_queued_link_survives_a_restart_unless_it_was_changed(tmp_path: Path) -> None:

@@ -13,12 +13,11 @@ import pytest
 
 from app.core.domain.models import DownloadRequest, FileKind, RepoFile, RepoModel
 from app.core.hub.errors import LibraryError
-from app.core.hub.library.library import Library, _title
-from app.core.hub.library.other_folders import known_places
+from app.core.hub.library.library import Library
+from app.core.hub.library.other_programs import known_places
 from app.core.hub.records import Origin
 from app.core.hub.remote_header import read_local_header
 from engine.errors import ModelNotFoundError
-from tests.engine.gguf_factory import Kind, tiny_llama
 
 GGUF = b"GGUF" + b"\0" * 96
 
@@ -151,14 +150,6 @@ def test_names_are_unique(library: Library, tmp_path: Path) -> None:
         library.find("m.gguf")
 
 
-def test_a_model_is_found_by_the_title_that_the_window_shows(library: Library, tmp_path: Path) -> None:
-    named = tiny_llama().with_metadata(general__name=(Kind.STRING, "Story Teller"))
-    model = library.add(named.write(tmp_path / "st-q4_0.gguf"))
-    title = _title(model)
-    assert title == "Story Teller"
-    assert library.find(title) == library.find(title.lower()) == model
-
-
 def test_pairs_and_last_use(library: Library, tmp_path: Path) -> None:
     target, draft = library.add(put(tmp_path / "t.gguf")), library.add(put(tmp_path / "d.gguf"))
     library.set_draft("t", "d")
@@ -207,7 +198,7 @@ def test_a_link_in_the_library_is_removed_and_not_what_it_leads_to(library: Libr
 def test_offers_of_other_programs(library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "person"
     places = dict.fromkeys(program for program, _ in known_places({}, home, "linux"))
-    assert list(places) == ["Hugging Face cache", "LM Studio", "Jan", "llama.cpp"]
+    assert list(places) == ["Hugging Face cache", "LM Studio", "Ollama"]
     cache = home / ".cache" / "huggingface" / "hub" / "models--o--r"
     blob = put(cache / "blobs" / "abc", GGUF + b"1")
     snapshot = cache / "snapshots" / ("c" * 40)
@@ -216,24 +207,20 @@ def test_offers_of_other_programs(library: Library, tmp_path: Path, monkeypatch:
     put(home / ".lmstudio" / "models" / "o" / "r" / "lm-00001-of-00002.gguf")
     put(home / ".lmstudio" / "models" / "o" / "r" / "lm-00002-of-00002.gguf")
     put(home / ".lmstudio" / "models" / "o" / "r" / "mmproj-F16.gguf")
-    put(home / ".local" / "share" / "Jan" / "data" / "llamacpp" / "models" / "j" / "model.gguf")
-    put(home / ".cache" / "llama.cpp" / "o_r_x.gguf")
-    put(home / ".cache" / "llama.cpp" / "error-page.gguf", b"<html>")
-    offers = {offer.name: offer for offer in library.find_offers()[0]}
+    put(home / ".lmstudio" / "models" / "error-page.gguf", b"<html>")
+    offers = {offer.name: offer for offer in library.find_offers()}
     assert {name: offer.found_in for name, offer in offers.items()} == {
         "cached-Q4_0": "Hugging Face cache",
         "lm": "LM Studio",
         "mmproj-F16": "LM Studio",
-        "model": "Jan",
-        "o_r_x": "llama.cpp",
     }
     assert (offers["lm"].size_bytes, len(offers["lm"].files)) == (200, 2)
     assert offers["mmproj-F16"].kind is FileKind.MMPROJ
     library.add(offers["cached-Q4_0"].files[0])
-    assert "cached-Q4_0" not in {offer.name for offer in library.find_offers()[0]}
+    assert "cached-Q4_0" not in {offer.name for offer in library.find_offers()}
     monkeypatch.setenv("HF_HOME", str(tmp_path / "elsewhere"))
     shutil.copytree(cache, tmp_path / "elsewhere" / "hub" / "models--o--s", symlinks=False)
-    assert "Hugging Face cache" in {offer.found_in for offer in library.find_offers()[0]}
+    assert "Hugging Face cache" in {offer.found_in for offer in library.find_offers()}
 
 
 def _add_many(folder: Path, index: Path, files: list[Path]) -> None:
@@ -281,44 +268,6 @@ def test_a_model_that_cannot_be_deleted_stays_in_the_list(library: Library) -> N
     with pytest.raises(LibraryError, match=r"m\.gguf could not be deleted: "):
         library.remove("m")
     assert [(model.name, model.missing) for model in library.models()] == [("m", True)]
-
-
-@pytest.mark.parametrize(
-    ("platform", "environ", "jan", "llama"),
-    [
-        ("win32", {"LOCALAPPDATA": "/l", "APPDATA": "/a"}, "/a/Jan/data/models", "/l/llama.cpp"),
-        ("win32", {}, "/h/AppData/Roaming/Jan/data/models", "/h/AppData/Local/llama.cpp"),
-        ("darwin", {}, "/h/Library/Application Support/Jan/data/models", "/h/Library/Caches/llama.cpp"),
-        ("linux", {"XDG_DATA_HOME": "/d", "LLAMA_CACHE": "/c"}, "/d/Jan/data/models", "/c"),
-    ],
-)
-def test_places_of_other_programs_on_each_system(platform: str, environ: dict[str, str], jan: str, llama: str) -> None:
-    places = known_places(environ, Path("/h"), platform)
-    assert ("Jan", Path(jan)) in places
-    assert ("llama.cpp", Path(llama)) in places
-
-
-def test_a_link_to_a_large_disk_is_scanned_within_bounds(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = tmp_path / "person" / ".lmstudio" / "models"
-    put(place / "z" / "own.gguf")
-    (place / "a").symlink_to(tmp_path / "disk")
-    for number in range(60):
-        put(tmp_path / "disk" / f"{number:02d}" / "file.txt", b"")
-    put(tmp_path / "disk" / "99" / "far.gguf")
-    deep = put(tmp_path / "disk" / "1" / "2" / "3" / "4" / "5" / "6" / "deep.gguf")
-    assert deep.is_file()
-    assert [offer.name for offer in library.find_offers()[0]] == [
-        "own",
-        "far",
-    ]  # the depth counts from the program's folder
-    looked: list[object] = []
-    scandir = os.scandir
-    monkeypatch.setattr("os.scandir", lambda folder: (looked.append(folder), scandir(folder))[1])
-    monkeypatch.setattr("app.core.hub.library.other_folders.MAX_ENTRIES", 20)
-    assert [offer.name for offer in library.find_offers()[0]] == ["own"]
-    assert sum(str(tmp_path / "person") in str(folder) for folder in looked) < 40
 
 
 def test_a_link_out_of_the_library_is_not_the_librarys(library: Library, tmp_path: Path) -> None:

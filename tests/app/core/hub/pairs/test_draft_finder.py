@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from app.core.domain.models import Drafting, DraftOrigin, FileKind
+from app.core.domain.models import Drafting, DraftList, DraftOrigin, FileKind, VocabularyMatch
 from app.core.hub.client import HubClient
 from app.core.hub.file_names import kind_of
-from app.core.hub.pairs.catalog import CatalogModel, CatalogPair, MachineClass
-from app.core.hub.pairs.draft_finder import DraftSearch, family_of, find_drafts
+from app.core.hub.pairs.catalog import CatalogModel, CatalogPair
+from app.core.hub.pairs.draft_finder import find_drafts
 from app.core.hub.records import LibraryModel, Origin
 from app.core.hub.remote_header import KnownModel, read_local_header
 from engine.errors import ModelFileError
 from tests.app.core.hub.loopback import Fault, LoopbackHub
-from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
+from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for, head_only, qwen35_with_mtp
 from tests.engine.heads.head_sessions import KINDS
 
@@ -42,25 +42,19 @@ def here(path: Path, kind: FileKind = FileKind.MODEL, *, missing: bool = False) 
     return LibraryModel(path.stem, (path,), kind, Origin.IN_PLACE, missing=missing)
 
 
-def reasons(search: DraftSearch) -> dict[str, str]:
-    return {candidate.name: candidate.reason for candidate in search.rejected}
+def reasons(search: DraftList, match: VocabularyMatch = VocabularyMatch.NO) -> dict[str, str]:
+    return {candidate.name: candidate.reason for candidate in search.having(match)}
 
 
-def unchecked(search: DraftSearch) -> dict[str, str]:
-    return {candidate.name: candidate.reason for candidate in search.unchecked}
-
-
-def on_hub(hub: LoopbackHub, repo: str, file: GgufFile, name: str, total: int) -> None:
-    hub.add_file(repo, name, file.to_bytes())
-    hub.describe(repo, gguf={"architecture": "llama", "total": total}, downloads=total, tags=["gguf"])
+def unchecked(search: DraftList) -> dict[str, str]:
+    return reasons(search, VocabularyMatch.UNCHECKED)
 
 
 def test_an_empty_machine_is_reported_in_words(target: KnownModel) -> None:
     search = find_drafts(target, ())
-    assert (search.matching, search.rejected) == ((), ())
+    assert search.rows == ()
     assert search.words.startswith("There is no other model on this computer that could draft for Tiny-2.5-7B")
     assert "n-gram mode" in search.words
-    assert "The hub was not asked." in search.words
 
 
 def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: Path) -> None:
@@ -106,7 +100,7 @@ def test_heads_of_every_family_are_found_by_their_headers(kind: str, tmp_path: P
     name = f"{kind.split(maxsplit=1)[0]}-target.gguf"
     head = make_head().write(tmp_path / name)
     search = find_drafts(read_local_header(path), [here(head, kind_of(name))])
-    assert [(one.path, bool(one.head)) for one in search.matching] == [(head, True)], search.rejected
+    assert [(one.path, bool(one.head)) for one in search.matching] == [(head, True)], search.rows
 
 
 def test_a_copy_of_the_target_and_a_second_copy_of_a_draft_are_not_listed(target: KnownModel, tmp_path: Path) -> None:
@@ -118,78 +112,48 @@ def test_a_copy_of_the_target_and_a_second_copy_of_a_draft_are_not_listed(target
     ]  # fmt: skip
     library = [replace(here(path), size_bytes=path.stat().st_size) for path in paths]
     search = find_drafts(target, library)
-    assert [one.path for one in (*search.matching, *search.rejected)] == [paths[1]]
+    assert [one.path for one in search.rows] == [paths[1]]
     assert search.words.startswith("1 of 1 can draft")
 
 
-def test_recommended_and_found_drafts_come_after_those_here(
+def test_recommended_drafts_of_the_family_come_after_those_here(
     target: KnownModel, tmp_path: Path, hub: LoopbackHub, client: HubClient
 ) -> None:
-    on_hub(hub, "good/Tiny-2.5-0.1B-GGUF", DRAFT, "Tiny-2.5-0.1B-Q8_0.gguf", 50_000)
-    on_hub(hub, "other/Tiny-2.5-0.2B-GGUF", tiny_llama(n_ff=64), "Tiny-2.5-0.2B-Q8_0.gguf", 60_000)
-    on_hub(hub, "odd/Tiny-2.5-0.3B-GGUF", STRANGER, "Tiny-2.5-0.3B-Q4_0.gguf", 40_000)
-    on_hub(hub, "big/Tiny-2.5-9B-GGUF", TARGET, "Tiny-2.5-9B-Q4_0.gguf", 9_000_000_000)
-    on_hub(hub, "shy/Tiny-2.5-0.4B-GGUF", DRAFT, "Tiny-2.5-0.4B-Q4_0.gguf", 30_000)
-    hub.describe("shy/Tiny-2.5-0.4B-GGUF", gated="manual")
-    hub.add_file("none/Tiny-2.5-notes", "README.md", b"words")
-    hub.describe("none/Tiny-2.5-notes", tags=["gguf"])
+    hub.add_file("good/Tiny-2.5-0.1B-GGUF", "Tiny-2.5-0.1B-Q8_0.gguf", DRAFT.to_bytes())
     listed = CatalogModel("good/Tiny-2.5-0.1B-GGUF", "*-q8_0.gguf", "Q8_0", "mit", 10**6)
     foreign = CatalogModel("no/Such-GGUF", "x.gguf", "Q8_0", "mit", 10**6)
+    other = CatalogModel("other/Family-GGUF", "x.gguf", "Q8_0", "mit", 10**6)
     catalog = [
-        CatalogPair("a", "A", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, listed),
-        CatalogPair("b", "B", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, foreign),
-        CatalogPair("c", "C", "Other", MachineClass.LAPTOP, "tests", foreign, foreign),
+        CatalogPair("a", "A", "Tiny-2.5", "tests", listed, listed),
+        CatalogPair("b", "B", "Tiny-2.5", "tests", listed, foreign),
+        CatalogPair("c", "C", "Other", "tests", foreign, other),
     ]
-    seen: list[DraftSearch] = []
+    seen: list[DraftList] = []
     library = [here(DRAFT.write(tmp_path / "draft.gguf"))]
     search = find_drafts(target, library, catalog, client, on_progress=seen.append)
     assert [(one.name, one.place) for one in search.matching] == [
         ("draft", DraftOrigin.HERE),
         ("Tiny-2.5-0.1B-Q8_0", DraftOrigin.RECOMMENDED),
-        ("Tiny-2.5-0.2B-Q8_0", DraftOrigin.HUB),
-        ("Tiny-2.5-0.3B-Q4_0", DraftOrigin.HUB),
     ]
-    assert search.matching[2].file == "Tiny-2.5-0.2B-Q8_0.gguf"
-    assert [len(one.matching) for one in seen] == [1, 2]
-    assert all("Still looking." in one.words for one in seen)
-    told = reasons(search)
-    assert told["Such-GGUF"] == "no/Such-GGUF does not exist."
-    assert search.matching[3].coverage == 1.0
-    assert told["Tiny-2.5-9B-GGUF"].startswith("It has 9.0 billion weights; a draft for this target should have")
-    assert "gated" in unchecked(search)["Tiny-2.5-0.4B-GGUF"]
-    assert "Could not be checked: 1; see the reasons." in search.words
-    assert "“Tiny-2.5”" in search.words
-    assert not any(path.endswith("9B-Q4_0.gguf") for path in hub.bytes_sent)
+    assert [len(one.matching) for one in seen] == [1]
+    assert reasons(search) == {"Such-GGUF": "no/Such-GGUF does not exist."}
 
 
-def test_side_files_of_the_list_and_the_hub_are_judged_by_their_headers(
-    target: KnownModel, tmp_path: Path, hub: LoopbackHub, client: HubClient
+def test_side_files_of_the_list_are_judged_by_their_headers(
+    tmp_path: Path, hub: LoopbackHub, client: HubClient
 ) -> None:
     whole = qwen35_with_mtp().with_metadata(general__basename=(Kind.STRING, "Tiny-2.5"))
     with_heads = read_local_header(whole.write(tmp_path / "target.gguf"))
     hub.add_file("good/Tiny-2.5-GGUF", "Tiny-2.5-Q8_0.gguf", whole.to_bytes())
     hub.add_file("good/Tiny-2.5-GGUF", "mtp-Tiny-2.5-Q8_0.gguf", head_only(whole).to_bytes())
-    hub.describe("good/Tiny-2.5-GGUF", gguf={"architecture": "qwen35", "total": 10}, tags=["gguf"])
-    hub.add_file("other/Tiny-2.5-eagle3-GGUF", "Tiny-2.5-eagle3.gguf", eagle3_for(width=96).to_bytes())
-    hub.describe("other/Tiny-2.5-eagle3-GGUF", gguf={"architecture": "eagle3", "total": 10}, tags=["gguf"])
     listed = CatalogModel("good/Tiny-2.5-GGUF", "mtp-*.gguf", "Q8_0", "mit", 10**6)
-    catalog = [
-        CatalogPair("a", "A", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, listed, drafting=Drafting.SIDE_FILE)
-    ]
+    catalog = [CatalogPair("a", "A", "Tiny-2.5", "tests", listed, listed, drafting=Drafting.SIDE_FILE)]
     search = find_drafts(with_heads, (), catalog, client)
     assert [(one.name, one.head, one.place) for one in search.matching] == [
         ("mtp-Tiny-2.5-Q8_0", "MTP", DraftOrigin.RECOMMENDED)
     ]
     assert search.matching[0].cost_share is not None
     assert search.words.startswith("target drafts for itself: it has a next-token layer (MTP).")
-    assert "belongs to another model" in reasons(find_drafts(target, (), (), client))["Tiny-2.5-eagle3"]
-
-
-def test_a_hub_that_does_not_answer_is_reported(target: KnownModel, hub: LoopbackHub, client: HubClient) -> None:
-    hub.refusals.extend([Fault(status=503)] * 20)
-    search = find_drafts(target, (), (), client)
-    assert "The hub could not be searched:" in search.words
-    assert search.words.startswith("There is no other model on this computer")
 
 
 def test_it_can_be_cancelled(target: KnownModel, tmp_path: Path) -> None:
@@ -198,33 +162,17 @@ def test_it_can_be_cancelled(target: KnownModel, tmp_path: Path) -> None:
         find_drafts(target, library, should_stop=lambda: True)
 
 
-@pytest.mark.parametrize(
-    ("entries", "family"),
-    [
-        ({"general__basename": "Qwen2.5"}, "Qwen2.5"),
-        ({"general__name": "Qwen2.5 7B Instruct"}, "Qwen2.5"),
-        ({"general__name": "Meta Llama 3.1 8B Instruct"}, "Meta Llama 3.1"),
-        ({"general__name": "Mixtral 8x7B Instruct v0.1"}, "Mixtral"),
-        ({"general__name": "gemma-3-1b-it"}, "gemma-3"),
-        ({"general__name": "7B"}, "7B"),
-        ({"general__name": " "}, "Phi-3"),
-    ],
-)
-def test_the_family_of_a_name(tmp_path: Path, entries: dict[str, str], family: str) -> None:
-    changed = DRAFT.with_metadata(**{key: (Kind.STRING, value) for key, value in entries.items()})
-    assert family_of(read_local_header(changed.write(tmp_path / "Phi-3-14B-Q4_K_M.gguf"))) == family
-
-
 def test_drafts_that_the_hub_no_longer_has_or_cannot_give_are_told(
     target: KnownModel, hub: LoopbackHub, client: HubClient
 ) -> None:
-    on_hub(hub, "good/Tiny-2.5-0.1B-GGUF", DRAFT, "Tiny-2.5-0.1B-Q8_0.gguf", 50_000)
+    hub.add_file("good/Tiny-2.5-0.1B-GGUF", "Tiny-2.5-0.1B-Q8_0.gguf", DRAFT.to_bytes())
     listed = CatalogModel("good/Tiny-2.5-0.1B-GGUF", "*-q2_k.gguf", "Q2_K", "mit", 10**6)
-    catalog = [CatalogPair("a", "A", "Tiny-2.5", MachineClass.LAPTOP, "tests", listed, listed)]
+    catalog = [CatalogPair("a", "A", "Tiny-2.5", "tests", listed, listed)]
     told = reasons(find_drafts(target, (), catalog, client))
     assert "The hub no longer has *-q2_k.gguf in good/Tiny-2.5-0.1B-GGUF." in told.values()
     hub.faults.extend([Fault(status=503)] * 20)
-    search = find_drafts(target, (), (), client)
+    listed = replace(listed, file="*-q8_0.gguf")
+    search = find_drafts(target, (), [replace(catalog[0], draft=listed)], client)
     assert "HTTP 503" in unchecked(search)["Tiny-2.5-0.1B-Q8_0"]
-    assert not search.rejected, "nothing is known against it"
+    assert not search.having(VocabularyMatch.NO), "nothing is known against it"
     assert search.words.startswith("The n-gram mode needs no draft.")

@@ -1,6 +1,5 @@
-"""Tests whether a pair fits: the table, the verdict, and changes that make it fit."""
+"""Tests whether a pair fits: the verdict, advice, and the number of parallel answers."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,15 +7,15 @@ import pytest
 
 from engine.fit.cache_size import CacheSetup, layer_cache_bytes
 from engine.fit.estimate import ENCODER_BYTES, DeviceSplit
-from engine.fit.table import (
+from engine.fit.fit import (
     MAX_PARALLEL,
-    FitTable,
     FreeMemory,
     ModelPlan,
     PairPlan,
+    advice,
     choose_parallel,
     experts_to_leave,
-    fit_table,
+    memory_fit,
 )
 from engine.gguf.header import GgufHeader, read_header
 from engine.records import FitLevel
@@ -52,23 +51,13 @@ def on_gpu(pair: PairPlan) -> PairPlan:
     return PairPlan(replace(pair.target, gpu_layers=ALL), replace(pair.draft, gpu_layers=ALL))
 
 
-CACHE, CONTEXT, EXPERTS, LAYERS = "Use the cache", "Choose a context", "Keep the experts", "Put "
-
-
-def found(table: FitTable, *beginnings: str) -> list[str]:
-    """Check that the remedies begin with these words; returns the first number in each."""
-    assert len(table.changes) == len(beginnings)
-    assert all(change.startswith(words) for change, words in zip(table.changes, beginnings, strict=True))
-    return [re.sub(r"\D*([\d,]*).*", r"\1", change).replace(",", "") for change in table.changes]
-
-
-def test_the_rows_add_up(pair: PairPlan) -> None:
-    table = fit_table(pair, PLENTY)
-    assert table.verdict is FitLevel.FITS
-    assert table.changes == ()
-    assert [row.role for row in table.rows] == ["Target"] * 4 + ["Draft"] * 4
-    assert table.disk_bytes == pair.target.download_bytes + 5 * 10**8
-    assert table.needed.gpu_bytes == 0
+def test_target_and_draft_add_up(pair: PairPlan) -> None:
+    both, alone = memory_fit(pair, PLENTY), memory_fit(replace(pair, draft=None), PLENTY)
+    assert both.verdict is FitLevel.FITS
+    assert advice(pair, PLENTY) == ""
+    assert both.needed.main_bytes > alone.needed.main_bytes
+    assert both.disk_bytes == pair.target.download_bytes + 5 * 10**8
+    assert both.needed.gpu_bytes == 0
 
 
 @pytest.mark.parametrize("gpu_layers", [0, ALL])
@@ -79,54 +68,28 @@ def test_a_side_file_is_priced_where_the_target_lies(pair: PairPlan, gpu_layers:
     if gpu_layers:
         plain = replace(plain, target=replace(plain.target, spread=DeviceSplit((1.0, 1.0))))
     seeing = replace(plain, target=replace(plain.target, side=side))
-    before, after = fit_table(plain, room), fit_table(seeing, room)
-    row = after.rows[-1]
-    assert (row.role, row.part) == ("Target", "encoder for pictures")
-    assert row.memory.all_bytes == side.weights_bytes + ENCODER_BYTES
-    assert after.rows[:-1] == before.rows
-    assert bool(row.memory.gpu_bytes) is bool(gpu_layers)
+    before, after = memory_fit(plain, room), memory_fit(seeing, room)
+    extra = side.weights_bytes + ENCODER_BYTES
+    assert after.needed.all_bytes == before.needed.all_bytes + extra
+    assert after.needed.gpu_bytes == before.needed.gpu_bytes + (extra if gpu_layers else 0)
     if gpu_layers:
-        assert row.memory.devices_bytes == (row.memory.gpu_bytes,)
+        assert after.needed.devices_bytes[0] == before.needed.devices_bytes[0] + extra
 
 
-def test_short_main_memory_is_met_by_cache_context_or_draft(pair: PairPlan) -> None:
-    needed = fit_table(pair, PLENTY).needed.main_bytes
-    table = fit_table(pair, replace(PLENTY, main_bytes=needed - GB // 2))
-    assert table.verdict is FitLevel.TOO_LARGE
-    assert found(table, "Use the cache type q8_0", CONTEXT, "Do without")[1] == "16384"
-    smaller = replace(pair, target=replace(pair.target, setup=CacheSetup(16384)))
-    assert fit_table(smaller, table.free).verdict is not FitLevel.TOO_LARGE
-
-
-def test_a_tight_fit_is_reported_with_what_eases_it(pair: PairPlan) -> None:
-    needed = fit_table(pair, PLENTY).needed.main_bytes
-    table = fit_table(pair, replace(PLENTY, main_bytes=int(needed * 1.05)))
-    assert table.verdict is FitLevel.TIGHT
-    found(table, CACHE, CONTEXT)
-
-
-def test_a_short_gpu_is_met_by_fewer_layers_or_the_draft_elsewhere(pair: PairPlan) -> None:
-    whole = on_gpu(pair)
-    assert whole.draft is not None
-    needed = fit_table(whole, PLENTY).needed.gpu_bytes
-    table = fit_table(whole, replace(PLENTY, gpu_bytes=needed - GB // 2))
-    assert table.verdict is FitLevel.TOO_LARGE
-    layers = int(found(table, CACHE, CONTEXT, "Run the draft on the CPU", LAYERS, "Do without")[3])
-    assert 20 < layers < 33
-    for fewer, fits in ((layers, True), (layers + 1, False)):
-        changed = replace(whole, target=replace(whole.target, gpu_layers=fewer))
-        assert (fit_table(changed, table.free).verdict is not FitLevel.TOO_LARGE) == fits
+def test_a_smaller_context_is_advised_where_it_helps(pair: PairPlan) -> None:
+    needed = memory_fit(pair, PLENTY).needed.main_bytes
+    for room, verdict in ((needed - GB // 2, FitLevel.TOO_LARGE), (int(needed * 1.05), FitLevel.TIGHT)):
+        free = replace(PLENTY, main_bytes=room)
+        assert memory_fit(pair, free).verdict is verdict
+        assert advice(pair, free) == "Choose a context of 16,384 tokens."
+        assert memory_fit(pair.with_setup(n_ctx=16384), free).verdict is not FitLevel.TOO_LARGE
+    assert advice(pair, FreeMemory(2 * GB)).startswith("Choose a smaller model")
 
 
 def test_a_full_disk(pair: PairPlan) -> None:
-    table = fit_table(pair, replace(PLENTY, disk_bytes=GB))
-    assert table.verdict is FitLevel.TOO_LARGE
-    found(table, "Free ")
-
-
-def test_where_nothing_helps_another_model_does(pair: PairPlan) -> None:
-    table = fit_table(pair, FreeMemory(2 * GB))
-    found(table, "Choose a smaller model")
+    free = replace(PLENTY, disk_bytes=GB)
+    assert memory_fit(pair, free).verdict is FitLevel.TOO_LARGE
+    assert advice(pair, free).startswith("Free ")
 
 
 @pytest.fixture(name="moe", scope="module")
@@ -136,18 +99,15 @@ def fixture_moe(tmp_path_factory: pytest.TempPathFactory) -> ModelPlan:
 
 
 def test_experts_that_do_not_fit_the_gpu_are_left_out_before_layers_are(moe: ModelPlan) -> None:
-    table = fit_table(PairPlan(moe), FreeMemory(64 * GB, 12 * GB))
-    number = int(found(table, EXPERTS, LAYERS)[0])
+    free = FreeMemory(64 * GB, 12 * GB)
+    number = experts_to_leave(PairPlan(moe), free)
     assert 0 < number < 48
-    changed = fit_table(PairPlan(moe.with_experts_on_cpu(number)), table.free)
+    changed = memory_fit(PairPlan(moe.with_experts_on_cpu(number)), free)
     assert changed.verdict is not FitLevel.TOO_LARGE
-    fewer = fit_table(PairPlan(moe.with_experts_on_cpu(number - 1)), table.free)
+    fewer = memory_fit(PairPlan(moe.with_experts_on_cpu(number - 1)), free)
     assert fewer.needed.gpu_bytes > 0.95 * 12 * GB
     assert changed.needed.main_bytes > 48 / number  # they take some memory
-
-
-def test_experts_are_left_nowhere_without_layers_on_a_gpu(moe: ModelPlan) -> None:
-    assert experts_to_leave(PairPlan(replace(moe, gpu_layers=0)), FreeMemory(64 * GB, GB)) == 0
+    assert experts_to_leave(PairPlan(replace(moe, gpu_layers=0)), free) == 0
 
 
 def test_each_device_has_to_have_room(pair: PairPlan) -> None:
@@ -155,13 +115,13 @@ def test_each_device_has_to_have_room(pair: PairPlan) -> None:
     assert whole.draft is not None
     target = replace(whole.target, spread=DeviceSplit((1.0, 1.0)))
     draft = replace(whole.draft, spread=DeviceSplit((0.0, 1.0)))
-    table = fit_table(PairPlan(target, draft), PLENTY)
+    table = memory_fit(PairPlan(target, draft), PLENTY)
     one, two = table.needed.devices_bytes
     assert one + two == table.needed.gpu_bytes
     roomy = FreeMemory(64 * GB, 200 * GB, None, (("CUDA0", 100 * GB), ("CUDA1", 100 * GB)))
-    assert fit_table(PairPlan(target, draft), roomy).verdict is FitLevel.FITS
+    assert memory_fit(PairPlan(target, draft), roomy).verdict is FitLevel.FITS
     for devices in ((("CUDA0", one - GB), ("CUDA1", 100 * GB)), (("CUDA0", 100 * GB), ("CUDA1", two - GB))):
-        short = fit_table(PairPlan(target, draft), replace(roomy, devices=devices))
+        short = memory_fit(PairPlan(target, draft), replace(roomy, devices=devices))
         assert short.verdict is short.gpu_verdict is FitLevel.TOO_LARGE
 
 
@@ -180,11 +140,12 @@ def fixture_single(header: GgufHeader) -> PairPlan:
 
 
 def cache_bytes(single: PairPlan) -> int:
-    return fit_table(single, MAIN_ONLY).cache_bytes
+    return memory_fit(single, MAIN_ONLY).cache_bytes
 
 
 def test_four_where_memory_is_no_matter(single: PairPlan) -> None:
     assert choose_parallel(single, MAIN_ONLY) == 4
+    assert choose_parallel(single, MAIN_ONLY, 10_000, shared=True) == MAX_PARALLEL
 
 
 def test_the_cells_of_all_answers_are_counted(single: PairPlan) -> None:
@@ -193,8 +154,8 @@ def test_the_cells_of_all_answers_are_counted(single: PairPlan) -> None:
     assert cache_bytes(single.answering(4)) == 4 * one
     assert cache_bytes(single.answering(4, shared=True)) == one
     assert (
-        fit_table(single.answering(4), MAIN_ONLY).needed.main_bytes
-        > fit_table(single, MAIN_ONLY).needed.main_bytes + 3 * one
+        memory_fit(single.answering(4), MAIN_ONLY).needed.main_bytes
+        > memory_fit(single, MAIN_ONLY).needed.main_bytes + 3 * one
     )
 
 
@@ -211,36 +172,32 @@ def test_automatic_takes_no_more_than_a_tenth_of_the_machine(single: PairPlan) -
 
 
 def test_automatic_leaves_room_to_spare_and_a_number_does_not(single: PairPlan) -> None:
-    needed = fit_table(single.answering(4), MAIN_ONLY).needed.main_bytes
+    needed = memory_fit(single.answering(4), MAIN_ONLY).needed.main_bytes
     tight = FreeMemory(round(needed / 0.95), machine_bytes=500 * GB)
     assert choose_parallel(single, tight) == 3
     assert choose_parallel(single, tight, 4) == 4
 
 
 def test_fewer_than_asked_for_where_more_do_not_fit(single: PairPlan) -> None:
-    room = FreeMemory(fit_table(single.answering(3), MAIN_ONLY).needed.main_bytes, machine_bytes=500 * GB)
+    room = FreeMemory(memory_fit(single.answering(3), MAIN_ONLY).needed.main_bytes, machine_bytes=500 * GB)
     assert choose_parallel(single, room, 8) == 3
-    alone = FreeMemory(fit_table(single, MAIN_ONLY).needed.main_bytes, machine_bytes=500 * GB)
+    alone = FreeMemory(memory_fit(single, MAIN_ONLY).needed.main_bytes, machine_bytes=500 * GB)
     assert choose_parallel(single, alone, 8) == 1
 
 
-def test_what_is_asked_for_has_a_bound(single: PairPlan) -> None:
-    assert choose_parallel(single, MAIN_ONLY, 10_000, shared=True) == MAX_PARALLEL
-
-
 def test_in_one_context_all_of_them_have_room(single: PairPlan) -> None:
-    little = FreeMemory(round(fit_table(single, MAIN_ONLY).needed.main_bytes / 0.8), machine_bytes=2 * GB)
+    little = FreeMemory(round(memory_fit(single, MAIN_ONLY).needed.main_bytes / 0.8), machine_bytes=2 * GB)
     assert choose_parallel(single, little) == 1
     assert choose_parallel(single, little, shared=True) == 4
 
 
 def test_no_layer_leaves_the_gpu_for_it(single: PairPlan) -> None:
     there = replace(single, target=replace(single.target, gpu_layers=ALL))
-    needed = fit_table(there.answering(2), MAIN_ONLY).needed.gpu_bytes
+    needed = memory_fit(there.answering(2), MAIN_ONLY).needed.gpu_bytes
     for gpu_bytes, number in ((round(needed / 0.84), 2), (round(needed / 0.9), 1)):
         room = FreeMemory(500 * GB, gpu_bytes, machine_bytes=500 * GB)
         assert choose_parallel(there, room) == number
-    crowded = FreeMemory(500 * GB, fit_table(there, MAIN_ONLY).needed.gpu_bytes // 2, machine_bytes=500 * GB)
+    crowded = FreeMemory(500 * GB, memory_fit(there, MAIN_ONLY).needed.gpu_bytes // 2, machine_bytes=500 * GB)
     assert choose_parallel(there, crowded) == 1, "part of it lies in main memory already"
 
 
