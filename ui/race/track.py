@@ -237,13 +237,7 @@ class RaceView(QWidget):
 
     def _show_state(self, num_rounds: int | None = None) -> None:
         if num_rounds is None:
-            of = self._setup.rounds
-            number = self._round + 1
-            words = (
-                tr("Round {number}, until the result is certain").format(number=number)
-                if of is None
-                else tr("Round {number} of {all}").format(number=number, all=of)
-            )
+            words = tr("Round {number} of {all}").format(number=self._round + 1, all=self._setup.rounds)
         else:
             words = tr("%n rounds are over", None, num_rounds)
         length = tr("up to {number} tokens").format(number=count(self._setup.max_tokens))

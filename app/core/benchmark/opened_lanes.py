@@ -87,9 +87,8 @@ def open_lanes(
 ) -> list[Lane]:
     """Open lanes on the models that ``session`` has loaded; ``stack`` closes them.
 
-    Lanes of one target share its weights; contexts, caches and text are separate. A context holds the prompt and the
-    longest answer of ``request``. Another target is loaded once for all its lanes, another draft once for each
-    lane. Pass costs are measured first, for all lanes.
+    Lanes share the weights; contexts, caches and text are separate. A context holds the prompt and the longest answer
+    of ``request``. Another draft is loaded for its lane. Pass costs are measured first, for all lanes.
 
     Raises:
         LaneFailedError: a lane's mode is not available, or its models or contexts cannot be opened.
@@ -97,42 +96,27 @@ def open_lanes(
     """
     ready = session.ready()
     for choice in choices:
-        if not choice.target and not choice.draft:  # lanes with other models are checked after loading
+        if not choice.draft:  # lanes with their own draft are checked after loading
             _check_mode(choice, ready)
-        for path in filter(None, (choice.target, choice.draft)):
-            try:
-                read_header(Path(path))
-            except EngineError as error:
-                raise LaneFailedError(choice, error) from error
+            continue
+        try:
+            read_header(Path(choice.draft))
+        except EngineError as error:
+            raise LaneFailedError(choice, error) from error
     n_ctx = _context_for(ready, len(session.prompt_ids(request)), request.max_tokens)
     _check_memory(choices, session, n_ctx)
     if session.needs_measuring:
         session.measure(should_stop=should_stop)
-    loaded = {"": session}
     lanes = []
     for choice in choices:
         try:
-            if choice.target not in loaded:
-                loaded[choice.target] = _load_in_own_session(choice.target, session, stack, should_stop)
-            lanes.append(_open_lane(choice, loaded[choice.target], request, stack, should_stop))
+            lanes.append(_open_lane(choice, session, n_ctx, stack, should_stop))
         except EngineError as error:
             raise LaneFailedError(choice, error) from error
     return lanes
 
 
-def _load_in_own_session(target: str, session: Session, stack: ExitStack, should_stop: ShouldStop) -> Session:
-    other = session.empty_session()
-    stack.callback(other.close)
-    other.is_load_cancelled = should_stop
-    other.load(replace(session.request, target=target, draft=None), lambda _path, _fraction: not should_stop())
-    other.measure(should_stop=should_stop)
-    return other
-
-
-def _open_lane(
-    choice: LaneChoice, session: Session, request: ChatRequest, stack: ExitStack, should_stop: ShouldStop
-) -> Lane:
-    n_ctx = _context_for(session.ready(), len(session.prompt_ids(request)), request.max_tokens)
+def _open_lane(choice: LaneChoice, session: Session, n_ctx: int, stack: ExitStack, should_stop: ShouldStop) -> Lane:
     lane = session.another_session(n_ctx, with_draft=choice.uses_draft and not choice.draft)
     stack.callback(lane.close)
     if choice.draft:
@@ -178,17 +162,12 @@ def _check_memory(
         NotEnoughMemoryError: the lanes do not fit.
     """
     ready, request = session.ready(), session.request
-    drafts = sum(one.uses_draft and not one.target and not one.draft for one in choices)
     reports = [
-        *_contexts(ready.target, sum(not one.target for one in choices), n_ctx, available_bytes),
-        *_contexts(ready.draft, drafts, n_ctx, available_bytes),
+        *_contexts(ready.target, len(choices), n_ctx, available_bytes),
+        *_contexts(ready.draft, sum(one.uses_draft and not one.draft for one in choices), n_ctx, available_bytes),
     ]
     if not target_options(request).may_leave_main_memory:
-        shape, size = CacheSetup(n_ctx, request.cache_type, request.cache_type), ready.target.n_ctx
-        for path in {one.target for one in choices} - {""}:
-            host = _memory_report(path, 1, replace(shape, n_ctx=size), available_bytes)
-            lanes = _memory_report(path, sum(one.target == path for one in choices), shape, available_bytes)
-            reports += [host, replace(lanes, weights_bytes=0)]
+        shape = CacheSetup(n_ctx, request.cache_type, request.cache_type)
         reports += [_memory_report(one.draft, 1, shape, available_bytes) for one in choices if one.draft]
     if not reports or (report := _summed_report(reports)).verdict is not FitLevel.TOO_LARGE:
         return

@@ -1,7 +1,7 @@
-"""The data of a measurement: machine, models, settings, a row for each variant, and every answer."""
+"""The report of a benchmark, as JSON and Markdown: machine, models, settings, a row for each variant, every answer."""
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 
@@ -9,12 +9,27 @@ import numpy as np
 import psutil
 
 import app
-from app.core.benchmark.ratios import COMPARISONS, Comparison, Ratio, compare, ratio_of
-from app.core.benchmark.runs import ALL_CATEGORIES, OWN_ENGINE, PLAIN, BenchmarkRun, Variant
+from app.core.benchmark.ratios import Ratio, ratio_of
+from app.core.benchmark.runs import ALL_CATEGORIES, AUTO, OWN_ENGINE, PLAIN, BenchmarkRun, Variant
 from app.core.domain.sums import summed
 from engine.llama import library
 from engine.records import EngineReady, ModelInfo, RunStats
 
+Line = Sequence[str]
+_NOTE = (
+    "Speed-ups are over our plain decoding of the same prompts, in alternated runs, and of our auto over each line. In "
+    "brackets the 95% interval over prompts, after it the one over rounds where there were several."
+)
+_STATS: tuple[tuple[str, Callable[[RunStats], str]], ...] = (
+    ("tokens", lambda stats: str(stats.tokens)),
+    ("tokens/s", lambda stats: _decimal(stats.tokens_per_second, 1)),
+    ("tokens per pass", lambda stats: _decimal(stats.tokens_per_pass, 2)),
+    ("accepted", lambda stats: _percent(stats.acceptance_rate)),
+    ("p50 ms", lambda stats: _decimal(stats.inter_token_ms_p50, 1)),
+    ("p95 ms", lambda stats: _decimal(stats.inter_token_ms_p95, 1)),
+    ("rollback ms", lambda stats: _decimal(stats.rollback_s * 1000.0, 1)),
+)
+_HEAD = ("tokens/s", "over plain", "auto over it", "tokens per pass", "accepted", "p50 ms", "p95 ms", "identical")
 _PARTS = ("draft", "verify", "sample", "rollback")  # the parts of a pass whose times our engine reports
 
 
@@ -23,8 +38,8 @@ class Row:
     """All answers of a variant at one temperature, of one category or of all.
 
     ``stats`` has the summed counters and the medians of the times between tokens. ``ratio`` is the speed over our plain
-    decoding. ``same_answers`` is the share of answers that equal plain decoding token for token, if that is required:
-    at temperature 0, and in our engine with a seed.
+    decoding, ``auto_ratio`` the speed of our ``auto`` over this variant. ``same_answers`` is the share of answers that
+    equal plain decoding token for token, if that is required: at temperature 0, and in our engine with a seed.
     """
 
     category: str
@@ -34,6 +49,7 @@ class Row:
     stats: RunStats
     wall_seconds: float | None
     ratio: Ratio | None
+    auto_ratio: Ratio | None
     same_answers: float | None
 
     @property
@@ -44,7 +60,7 @@ class Row:
         return {part: amount / self.stats.decode_s if known else None for part, amount in seconds.items()}
 
     def as_dict(self) -> dict[str, object]:
-        stats, ratio = self.stats, self.ratio
+        stats = self.stats
         return {
             "engine": self.variant.engine,
             "category": self.category,
@@ -56,11 +72,8 @@ class Row:
             "seconds": stats.decode_s,
             "wall_seconds": self.wall_seconds,
             "tokens_per_second": stats.tokens_per_second,
-            "speedup": ratio.value if ratio else None,
-            "speedup_low": ratio.low if ratio else None,
-            "speedup_high": ratio.high if ratio else None,
-            "measured_low": ratio.measured_low if ratio else None,
-            "measured_high": ratio.measured_high if ratio else None,
+            **_ratio_as_dict("speedup", self.ratio),
+            **_ratio_as_dict("auto_over_it", self.auto_ratio),
             "tokens_per_pass": stats.tokens_per_pass,
             "acceptance_rate": stats.acceptance_rate,
             "accepted_by_depth": stats.accepted_by_depth,
@@ -72,30 +85,34 @@ class Row:
         }
 
 
+def _ratio_as_dict(name: str, ratio: Ratio | None) -> dict[str, object]:
+    """A ratio with its intervals over prompts and over rounds."""
+    parts = {"": "value", "_low": "low", "_high": "high", "_measured_low": "measured_low"}
+    parts["_measured_high"] = "measured_high"
+    return {f"{name}{suffix}": getattr(ratio, part) if ratio else None for suffix, part in parts.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     machine: dict[str, object]
     models: dict[str, object]
     settings: dict[str, object]
     rows: tuple[Row, ...]
-    comparisons: tuple[Comparison, ...] = ()
     answers: tuple[BenchmarkRun, ...] = ()  # in the order of measurement
 
     def as_dict(self) -> dict[str, object]:
-        """The report for JSON; each kind of comparison has its own key."""
         return {
             "machine": self.machine,
             "models": self.models,
             "settings": self.settings,
             "rows": [row.as_dict() for row in self.rows],
-            **{name: [one.as_dict() for one in self.comparisons if one.name == name] for name in COMPARISONS},
             "answers": [run.as_dict() for run in self.answers],
         }
 
 
 def make_report(ready: EngineReady, settings: dict[str, object], runs: Sequence[BenchmarkRun]) -> Report:
     rows = summarise(runs, seeded=settings.get("seed") is not None)
-    return Report(machine(), models(ready), settings, tuple(rows), tuple(compare(runs)), tuple(runs))
+    return Report(machine(), models(ready), settings, tuple(rows), tuple(runs))
 
 
 def summarise(runs: Sequence[BenchmarkRun], *, seeded: bool = False) -> list[Row]:
@@ -124,6 +141,7 @@ def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Ben
         sum_of([run.stats for run in mine]),
         sum(walls) if len(walls) == len(mine) else None,
         ratio_of(runs, variant, PLAIN),
+        None if variant == AUTO else ratio_of(runs, AUTO, variant),
         _same_answers(mine, runs) if is_compared else None,
     )
 
@@ -198,3 +216,87 @@ def _model(info: ModelInfo) -> dict[str, object]:
         "values": info.cache_type.value,
         "flash_attention": info.flash_attention.value,
     }
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def lane_table(lanes: Sequence[tuple[str, RunStats]]) -> list[Line]:
+    """A heading, and a line for each lane of a race."""
+    return [("lane", *(title for title, _ in _STATS)), *((name, *_cells(stats).values()) for name, stats in lanes)]
+
+
+def as_markdown(report: Report) -> str:
+    """The setting, and a table of all workloads for each temperature."""
+    lines = ["# Benchmark", "", _NOTE, "", *_setting_lines(report.machine, report.models, report.settings), ""]
+    for temperature in dict.fromkeys(row.temperature for row in report.rows):
+        rows = [row for row in report.rows if row.temperature == temperature]
+        cells = [(_bold(row.category), _name_of(row), *_row_cells(row)) for row in rows]
+        lines += [f"## T = {temperature:g}", "", *_table([("workload", "mode", *_HEAD), *cells], 2), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _setting_lines(
+    machine: Mapping[str, object], models: Mapping[str, object], settings: Mapping[str, object]
+) -> Iterator[str]:
+    yield from ("## Measured with", "", "| | |", "|---|---|")
+    for key, value in machine.items():
+        yield f"| {key.replace('_', ' ')} | {_escape_pipes(value)} |"
+    for role, model in models.items():
+        if isinstance(model, dict):
+            facts = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in model.items() if key != "name")
+            yield f"| {role} | {model['name']}: {facts} |"
+    for key, value in settings.items():
+        yield f"| {key.replace('_', ' ')} | {_escape_pipes(value)} |"
+
+
+def _table(lines: Sequence[Line], numbers_from: int) -> Iterator[str]:
+    """Markdown of a heading and lines; columns from ``numbers_from`` on are right-aligned."""
+    for number, line in enumerate(lines):
+        yield f"| {' | '.join(line)} |"
+        if number == 0:
+            yield f"|{'---|' * numbers_from}{'---:|' * (len(line) - numbers_from)}"
+
+
+def _cells(stats: RunStats) -> dict[str, str]:
+    return {title: cell(stats) for title, cell in _STATS}
+
+
+def _row_cells(row: Row) -> Iterator[str]:
+    cells = {**_cells(row.stats), "identical": _percent(row.same_answers)}
+    cells |= {"over plain": _interval(row.ratio), "auto over it": _interval(row.auto_ratio)}
+    return (cells[title] for title in _HEAD)
+
+
+def _name_of(row: Row) -> str:
+    label = row.variant.label
+    paced = row.variant.engine == OWN_ENGINE and row.variant.depth is None and label not in ("plain", "auto")
+    return f"{label} paced" if paced else label
+
+
+def _bold(category: str) -> str:
+    return f"**{category}**" if category == ALL_CATEGORIES else category
+
+
+def _interval(ratio: Ratio | None) -> str:
+    """A ratio, its interval over prompts in brackets, then its interval over rounds."""
+    if ratio is None:
+        return "-"
+    rounds = "" if ratio.measured_low is None else f" {ratio.measured_low:.3f}-{ratio.measured_high:.3f}"
+    prompts = "" if ratio.low is None else f" ({ratio.low:.2f}-{ratio.high:.2f})"
+    return f"{ratio.value:.3f}{prompts}{rounds}"
+
+
+def _decimal(value: float | None, digits: int) -> str:
+    """A formatted number; a dash for None."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def _percent(value: float | None) -> str:
+    """A share in percent; a dash for None."""
+    return "-" if value is None else f"{value * 100:.0f}%"
+
+
+def _escape_pipes(value: object) -> str:
+    text = ", ".join(str(item) for item in value) if isinstance(value, list | tuple) else str(value)
+    return text.replace(" | ", ", ").replace("|", "/")  # a bar separates cells

@@ -37,17 +37,16 @@ NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OWN_ENGINE} without draft")
 
 
 def variant_of(choice: LaneChoice) -> Variant:
-    """The variant of a lane. A lane with other models counts as another engine."""
-    own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
-    return Variant(choice.mode.value, choice.depth, f"{OWN_ENGINE} with {' and '.join(own)}" if own else OWN_ENGINE)
+    """The variant of a lane. A lane with its own draft counts as another engine."""
+    engine = f"{OWN_ENGINE} with {name_of_file(choice.draft)}" if choice.draft else OWN_ENGINE
+    return Variant(choice.mode.value, choice.depth, engine)
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPlan:
     """The variants, settings and length of a benchmark.
 
-    At least ``repeat`` rounds; with ``until_percent`` more, until the intervals of auto over plain are that narrow, for
-    at most ``max_minutes``. Each round has its own seed.
+    ``repeat`` rounds, for at most ``max_minutes``. Each round has its own seed.
     """
 
     temperatures: tuple[float, ...]
@@ -56,7 +55,6 @@ class BenchmarkPlan:
     repeat: int = 1
     raw: bool = False
     ignore_eos: bool = False
-    until_percent: float | None = None
     max_minutes: float | None = None
 
 

@@ -165,17 +165,6 @@ def test_a_lane_that_fails_is_named_and_the_others_are_let_go() -> None:
     assert race.runs == []
 
 
-def test_it_goes_on_until_the_ratio_is_sure_or_the_time_is_over() -> None:
-    clock = Clock()
-    same = ScriptedSession(clock, 0.1), ScriptedSession(clock, 0.05)
-    race = race_of(RacePlan(rounds=1, until_percent=5.0), *same)
-    list(race.events())
-    assert race.num_rounds == 2  # the minimum for an interval
-    bounded = race_of(RacePlan(rounds=9, max_minutes=0.001), *same)
-    list(bounded.events())
-    assert bounded.num_rounds == 1
-
-
 def rounds(*ids: tuple[int, ...], spread: float = 0.0) -> list[BenchmarkRun]:
     """Plain answers 1, 2, 3 in two seconds, and answers of `auto` with one of ``ids`` per round in about one."""
     runs = []

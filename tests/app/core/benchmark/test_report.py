@@ -1,11 +1,11 @@
-"""Tests rows: added counters, shares of the time, and answers equal to plain decoding's."""
+"""Tests the report: added counters, ratios, answers equal to plain decoding's, and the tables."""
 
 from dataclasses import replace
 
 import pytest
 
-from app.core.benchmark.report import answers_verdict, summarise
-from app.core.benchmark.runs import PLAIN, Variant
+from app.core.benchmark.report import Report, answers_verdict, as_markdown, lane_table, summarise
+from app.core.benchmark.runs import AUTO, PLAIN, BenchmarkRun, Variant
 from tests.app.core.benchmark.made_runs import DRAFT, made_run
 
 PEER = Variant("draft-3", None, "llama-server")
@@ -54,3 +54,36 @@ def test_answers_that_differ_are_a_fault_where_they_must_not(
     told, found = answers_verdict(summarise(runs), inexact)
     assert told.startswith(words)
     assert found is is_fault
+
+
+def measured(*variants: Variant) -> list[BenchmarkRun]:
+    speeds = {PLAIN: 1.0, AUTO: 0.5, DRAFT: 0.625, PEER: 0.75}
+    return [
+        made_run(f"{category}{i}", variant, speeds[variant], category=category, temperature=t, round_number=number)
+        for t in (0.0, 0.8)
+        for number in range(2)
+        for category in ("chat", "code")
+        for i in range(4)
+        for variant in variants
+    ]
+
+
+def test_each_line_is_compared_with_plain_and_with_auto() -> None:
+    models: dict[str, object] = {"target": {"name": "T", "threads": 2}, "draft": None}
+    rows = tuple(summarise(measured(PLAIN, DRAFT, AUTO, PEER)))
+    text = as_markdown(Report({"cores": 2, "llama_cpp": "CPU : A = 1 | B = 1 |"}, models, {"seed": 0}, rows))
+    heads = [line for line in text.splitlines() if line.startswith("#")]
+    assert heads == ["# Benchmark", "## Measured with", "## T = 0", "## T = 0.8"]
+    assert "| **all** | auto | 200.0 | 2.000 (2.00-2.00) 2.000-2.000 | - | 2.00 | 60% | 0.5 | 1.0 | 100% |" in text
+    assert "| **all** | llama-server draft-3 | 133.3 | 1.333 (1.33-1.33) 1.333-1.333 | 1.500 (1.50-1.50)" in text
+    assert "| target | T: threads 2 |" in text
+    assert "| llama cpp | CPU : A = 1, B = 1 / |" in text
+    for block in text.split("\n\n"):
+        lines = block.strip().splitlines()
+        if lines and lines[0].startswith("|"):
+            assert {line.count("|") for line in lines} == {lines[0].count("|")}, block
+
+
+def test_the_table_of_a_race_has_the_counters_of_each_lane() -> None:
+    stats = replace(made_run("question", AUTO, 1.0).stats, rollback_s=0.5)
+    assert lane_table([("auto", stats)])[1] == ("auto", "100", "100.0", "2.00", "60%", "1.0", "2.0", "500.0")
