@@ -1,15 +1,15 @@
-"""`paceline stats`: the totals of all answers, as a table, JSON or CSV, without a window."""
+"""`paceline stats`: the totals of all answers as a table, or the export of all statistics as JSON."""
 
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from app.cli.chats import with_chats
 from app.cli.output import table as columns
 from app.core.domain.sums import PairSums, total
 from app.core.storage.chats.store import ChatStore
-from app.core.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, totals_row, write_file
+from app.core.storage.chats.totals import read_totals
+from app.core.storage.statistics_export import export_chunks, totals_row
 
 _PERCENT = -1
 COLUMNS = (  # title, key of the export, and digits after the point
@@ -35,15 +35,11 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _show(store: ChatStore, options: argparse.Namespace) -> int:
-    request = ExportRequest(Scope.TOTALS)
     if options.json:
-        for piece in export_chunks(store, request, "json"):
+        for piece in export_chunks(store):
             sys.stdout.write(piece)
-    elif options.csv:
-        write_file(Path(options.csv), export_chunks(store, request, "csv"), for_spreadsheets=True)
-        sys.stderr.write(f"Statistics exported to {options.csv}.\n")
     else:
-        sys.stdout.write(table(totals_in(store, request)) + "\n")
+        sys.stdout.write(table(store.read(read_totals)) + "\n")
     return 0
 
 

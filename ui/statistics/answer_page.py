@@ -1,6 +1,5 @@
 """The page of the current or last answer: live statistics, memory of the models, and reasons."""
 
-from collections import deque
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
@@ -21,7 +20,7 @@ from ui.statistics.page import (
     source_counts,
     source_parts,
 )
-from ui.statistics.plots import BarSegment, LinePlot, StackedBar
+from ui.statistics.plots import BarSegment, StackedBar
 from ui.statistics.words import (
     MEASURED,
     MEMORY_KEYS,
@@ -45,7 +44,6 @@ tr = Translator("StatsPanel")
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 REJECTED = "refused"  # mark of rejected tokens
 PAUSE_MS = 8  # the page is not drawn together with text that arrives
-SPARK_POINTS = 120
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
@@ -123,15 +121,12 @@ class AnswerPage(StatsPage):
         super().__init__(theme, tr("Statistics of this answer"))
         self.stats = RunStats()
         self._live = False
-        self._previous: RunStats | None = None
-        self._per_pass: deque[float] = deque(maxlen=SPARK_POINTS)  # between two updates
         self.is_filled = True  # the page shows the newest counters
         self._fill_timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._fill_timer.timeout.connect(self._fill)
         self.state = label("", "caption")
         self.speed = SpeedPart(theme)
         self.per_pass = large_metric(theme, "per_pass")
-        self.spark = LinePlot(theme, statistic_name("spark"), statistic_help("spark"))
         self.acceptance = AcceptanceWidgets(theme)
         self.rows = {key: line_metric(theme, key) for key in ROWS}
         self.split = TimeSplitWidgets(theme)
@@ -184,8 +179,8 @@ class AnswerPage(StatsPage):
         self.column.addLayout(hbox(speed, Stretch(), self.state, margins=(INSET_PX, 0, INSET_PX, 0)))
         for each in (*self.speed.figures, self.speed.basis):
             self.column.addWidget(each)
-        self.column.addLayout(hbox((self.per_pass, 1), (self.spark, 1), margins=(0, 4, INSET_PX, 0), spacing=10))
-        first = (speed, self.state, self.speed.basis, *self.speed.figures, self.per_pass, self.spark)
+        self.column.addLayout(hbox(self.per_pass, margins=(0, 4, INSET_PX, 0)))
+        first = (speed, self.state, self.speed.basis, *self.speed.figures, self.per_pass)
         self._needs |= dict.fromkeys(first, frozenset({"answer"}))
         self._add_part(tr("Acceptance"), [], "answer")
         self.add([self.not_drafted])
@@ -222,11 +217,6 @@ class AnswerPage(StatsPage):
         self._show_parts(has_answer=True)
 
     def show_stats(self, stats: RunStats) -> None:
-        before = self._previous or RunStats()
-        passes = stats.passes - before.passes
-        if passes > 0:
-            self._per_pass.append((stats.tokens - before.tokens) / passes)
-        self._previous = stats
         self.stats = stats
         self._show_parts(has_answer=True)
         self.is_filled = False
@@ -278,8 +268,6 @@ class AnswerPage(StatsPage):
 
     def _begin(self, state: str, *, live: bool) -> None:
         self._live = live
-        self._previous = None
-        self._per_pass.clear()
         self.stats = RunStats()
         self._fill()
         self._set_state(state)
@@ -348,7 +336,6 @@ class AnswerPage(StatsPage):
             row.set_value(texts[key])
         self.acceptance.rate.set_value(texts["accepted"])
         self.acceptance.by_depth.show_acceptance(stats, settled=not self._live)
-        self.spark.set_values(self._per_pass)
         self.split.show(stats)
         self.origin.set_parts(source_parts(stats))
         counts = source_counts(stats)

@@ -1,7 +1,6 @@
 """Names and explanations of the statistics, and their values as texts."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from app.core.domain.context import ContextParts
 from app.core.domain.speed.verdict import SpeedVerdict, sums_verdict
@@ -53,10 +52,6 @@ _STATISTICS = {  # name and explanation of each statistic
         tr.mark("tokens per pass"),
         tr.mark("Tokens per pass of the target. Without drafting it is exactly 1."),
     ),
-    "spark": (
-        tr.mark("Tokens per pass over time"),
-        tr.mark("Tokens per pass between two updates, over the course of this answer."),
-    ),
     "accepted": (
         tr.mark("Accepted"),
         tr.mark("Share of the drafted tokens that the target accepted, and how many were drafted."),
@@ -78,10 +73,6 @@ _STATISTICS = {  # name and explanation of each statistic
     "p50": (tr.mark("Between tokens, p50"), tr.mark("Half of the tokens came faster than this.")),
     "p95": (tr.mark("Between tokens, p95"), tr.mark("19 of 20 tokens came faster than this.")),
     "p99": (tr.mark("Between tokens, p99"), tr.mark("99 of 100 tokens came faster than this.")),
-    "between": (
-        tr.mark("p50/95/99"),
-        tr.mark("Time between tokens as p50, p95 and p99, all modes of these models together."),
-    ),
     "prompt": (tr.mark("Prompt"), tr.mark("Tokens of the prompt, and how many of them were still in the cache.")),
     "time": (
         tr.mark("Time spent"),
@@ -175,8 +166,7 @@ def statistic_help(key: str) -> str:
 
 def sums_help(key: str) -> str:
     """The explanation of a statistic over several answers."""
-    timed = key in _PERCENTILES or key == "between"
-    return f"{statistic_help(key)} {tr(_ACCURACY)}" if timed else statistic_help(key)
+    return f"{statistic_help(key)} {tr(_ACCURACY)}" if key in _PERCENTILES else statistic_help(key)
 
 
 def stats_texts(stats: RunStats, verdict: SpeedVerdict) -> dict[str, str]:
@@ -259,17 +249,6 @@ def draft_title(row: PairSums) -> str:
 def mode_title(mode: str) -> str:
     """A mode's label; for an unknown mode its name."""
     return mode_label(mode) if Mode.from_value(mode) else mode
-
-
-def times_text(rows: Iterable[PairSums]) -> str:
-    """The time between tokens of several rows as percentiles: ``24.1 · 61.2 · 80.4 ms``."""
-    counts: Counter[int] = Counter()
-    for row in rows:
-        counts.update(row.sums.stats.interval_counts)
-    stats = RunStats(interval_counts=counts)
-    if not counts:
-        return UNKNOWN
-    return " · ".join(decimal_text(stats.interval_ms(percent)) for percent in _PERCENTILES.values()) + " ms"
 
 
 def row_text(sums: Sums) -> str:

@@ -1,22 +1,16 @@
-"""Exports statistics: of one answer, one chat, everything, or the lifetime totals."""
+"""Exports statistics as JSON: the totals of all time, and all answers of all chats."""
 
-import codecs
-import csv
-import io
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
 
 from app.core.domain.errors import StatisticsExportError
 from app.core.domain.speed.verdict import answer_verdict, sums_verdict
-from app.core.domain.sums import PairSums, sums_by_pair
+from app.core.domain.sums import PairSums
 from app.core.storage.atomic import exported_file
-from app.core.storage.chats.answer_records import AnswerRecord, answer_of_message, answers_of_chat
+from app.core.storage.chats.answer_records import AnswerRecord, answers_of_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.chats.totals import read_totals
 from engine.intervals import upper_bound_ms
@@ -24,10 +18,6 @@ from engine.records import RunStats, Source
 
 Value = str | int | float | None
 FORMAT, VERSION = "paceline-statistics", 1
-# Spreadsheets read text that begins with =, +, - or @ as a formula. Some split lines at semicolons, tabs or bars even
-# in quotes, so this also matches after them. Source: https://owasp.org/www-community/attacks/CSV_Injection
-_FORMULA = re.compile(r"(^|[;\t|])([\s\"']*)(?=[=+\-@\uff1d\uff0b\uff0d\uff20])")
-_BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\x85\u2028\u2029]+")
 
 
 def answer_row(answer: AnswerRecord) -> dict[str, Value]:
@@ -98,32 +88,6 @@ def _counters(stats: RunStats) -> dict[str, Value]:
     }
 
 
-# ---- CSV ------------------------------------------------------------------------------------------------------------
-
-
-def csv_chunks(rows: Iterable[Mapping[str, Value]]) -> Iterator[str]:
-    """The rows line by line after a heading; nothing without rows."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\r\n")
-    begun = False
-    for row in rows:
-        if not begun:
-            writer.writerow(row)
-            begun = True
-        writer.writerow([escape_formulas(value) if isinstance(value, str) else value for value in row.values()])
-        yield buffer.getvalue()
-        buffer.seek(0)
-        buffer.truncate()
-
-
-def escape_formulas(text: str) -> str:
-    """Join the lines, and put an apostrophe before text that a spreadsheet would read as a formula."""
-    return _FORMULA.sub(r"\1\2'", _BREAKS.sub(" ", text))
-
-
-# ---- JSON -----------------------------------------------------------------------------------------------------------
-
-
 def json_chunks(
     exported_at: str, totals: Iterable[PairSums] = (), answers: Iterable[AnswerRecord] = ()
 ) -> Iterator[str]:
@@ -153,70 +117,27 @@ def _histograms(stats: RunStats) -> dict[str, object]:
     }
 
 
-class Scope(StrEnum):
-    ANSWER = "answer"
-    CHAT = "chat"
-    EVERYTHING = "everything"
-    TOTALS = "totals"
-
-
-@dataclass(frozen=True, slots=True)
-class ExportRequest:
-    """``number`` is a message id for `Scope.ANSWER`, a conversation id for `Scope.CHAT`."""
-
-    scope: Scope
-    number: int | None = None
-
-
-def export_chunks(store: ChatStore, request: ExportRequest, form: str) -> Iterator[str]:
-    """Yield the file's text; ``form`` is "json" or "csv". As CSV, everything is a table of all answers.
+def export_chunks(store: ChatStore) -> Iterator[str]:
+    """Yield the text of the export.
 
     Raises:
         StorageError: the chats cannot be read.
-        StatisticsExportError: there is nothing to export.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    answers = answers_in(store, request)
-    if form == "csv":
-        totals = request.scope is Scope.TOTALS
-        text = csv_chunks(map(totals_row, totals_in(store, request)) if totals else map(answer_row, answers))
-        first = next(text, None)
-        if first is None:
-            raise StatisticsExportError("There are no answers with statistics yet.", "Ask something first.")
-        yield first
-        yield from text
-    else:
-        yield from json_chunks(now, totals_in(store, request), answers)
+    yield from json_chunks(now, store.read(read_totals), _answers(store))
 
 
-def answers_in(store: ChatStore, request: ExportRequest) -> Iterator[AnswerRecord]:
-    """The answers of a request; none for the totals."""
-    if request.number is not None and request.scope is Scope.ANSWER:
-        answer = store.read(partial(answer_of_message, message_id=request.number))
-        yield from (answer,) if answer else ()
-        return
-    chats = sorted(row.id for row in store.conversations()) if request.scope is Scope.EVERYTHING else []
-    if request.number is not None and request.scope is Scope.CHAT:
-        chats = [request.number]
-    for chat in chats:  # one by one: saving an answer waits for a read
+def _answers(store: ChatStore) -> Iterator[AnswerRecord]:
+    for chat in sorted(row.id for row in store.conversations()):  # one by one: saving an answer waits for a read
         yield from store.read(partial(answers_of_chat, conversation_id=chat))
 
 
-def totals_in(store: ChatStore, request: ExportRequest) -> tuple[PairSums, ...]:
-    """The sums for each pair and mode: over the lifetime, or of a chat."""
-    if request.scope in (Scope.TOTALS, Scope.EVERYTHING):
-        return store.read(read_totals)
-    return sums_by_pair((each.target, each.draft, each.stats) for each in answers_in(store, request))
-
-
-def write_file(file: Path, text: Iterable[str], *, for_spreadsheets: bool) -> None:
+def write_file(file: Path, text: Iterable[str]) -> None:
     """Write the file atomically.
 
     Raises:
         StatisticsExportError: it cannot be written.
     """
     with exported_file(file, StatisticsExportError) as handle:
-        if for_spreadsheets:  # Excel recognizes UTF-8 in CSV by a byte order mark
-            handle.write(codecs.BOM_UTF8)
         for piece in text:
             handle.write(piece.encode())

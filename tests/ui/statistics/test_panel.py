@@ -14,7 +14,7 @@ from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed
 from app.core.domain.sums import PairSums, Sums
 from engine.records import MemoryUse, Mode, RunStats, Source
 from tests.ui.conftest import NO_DRAFT, READY, STATS, model
-from ui.statistics.panel import ALL, CHAT, NOW, StatsPanel, TotalsPage
+from ui.statistics.panel import ALL, NOW, StatsPanel, TotalsPage
 from ui.statistics.plots import DEPTHS
 from ui.text.formatting import UNKNOWN
 from ui.theme.theme import Theme
@@ -31,7 +31,6 @@ ROWS = (
     PairSums("big-Q4_K_M", "", "off", Sums(2, RunStats(tokens=50, passes=50, decode_s=5.0))),
     PairSums("other", "", "psychic", Sums(1, RunStats(tokens=7, passes=7, decode_s=7.0))),
 )
-TOGETHER = Sums(6, replace(STATS, plain_ms=None), 15.0, 9.0, 0.0, STATS.tokens)
 MEASURED = MemoryUse(4_000_000, 2_000_000, 500_000)
 
 
@@ -116,7 +115,7 @@ def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
     values = [each.accessibleName().rsplit(": ", 1)[1] for each in panel.now.figures if hasattr(each, "value")]
     assert len(values) >= 20
     assert set(values) == {"-"}
-    panel.show_all((), Sums())
+    panel.show_all(())
     values = [
         each.accessibleName().rsplit(": ", 1)[1]
         for each in panel.all.findChildren(MetricWidget)
@@ -220,11 +219,10 @@ def test_details_are_folded_until_they_are_wanted(shown: StatsPanel, qtbot: QtBo
     assert not any(each.isVisible() for each in hidden)
 
 
-@pytest.mark.parametrize("key", [NOW, CHAT, ALL])
+@pytest.mark.parametrize("key", [NOW, ALL])
 def test_every_figure_explains_itself_in_a_sentence(panel: StatsPanel, key: str) -> None:
-    panel.show_all(ROWS, TOGETHER)
-    panel.show_chat(ROWS, TOGETHER)
-    figures = panel.page_of(key).findChildren(MetricWidget)
+    panel.show_all(ROWS)
+    figures = (panel.now if key == NOW else panel.all).findChildren(MetricWidget)
     assert len(figures) > 15
     for each in figures:
         assert each.toolTip().endswith("."), each.name
@@ -310,41 +308,35 @@ def test_a_live_update_arranges_nothing_anew(shown: StatsPanel, qtbot: QtBot) ->
 
 
 def test_pages_by_mouse_and_by_arrows(shown: StatsPanel, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(shown.sums_requested, timeout=30_000) as asked:
-        qtbot.mouseClick(shown.switch.buttons[CHAT], Qt.MouseButton.LeftButton)
-    assert asked.args == ["chat"]
-    assert shown.page == CHAT
-    shown.switch.buttons[CHAT].setFocus()
-    with qtbot.waitSignal(shown.sums_requested, timeout=30_000) as asked:
-        qtbot.keyClick(shown.switch.buttons[CHAT], Qt.Key.Key_Right)
-    assert asked.args == ["all"]
+    with qtbot.waitSignal(shown.totals_requested, timeout=30_000):
+        qtbot.mouseClick(shown.switch.buttons[ALL], Qt.MouseButton.LeftButton)
     assert shown.page == ALL
-    assert shown.switch.buttons[ALL].hasFocus()
+    shown.switch.buttons[ALL].setFocus()
     qtbot.keyClick(shown.switch.buttons[ALL], Qt.Key.Key_Right)
     assert shown.page == ALL
     qtbot.keyClick(shown.switch.buttons[ALL], Qt.Key.Key_Left)
-    qtbot.keyClick(shown.switch.buttons[CHAT], Qt.Key.Key_Left)
     assert shown.page == NOW
 
 
 def test_sums_of_all_time(shown: StatsPanel) -> None:
     shown.show_page(ALL)
     assert shown.all.empty.isVisible()
-    shown.show_all(ROWS, TOGETHER)
+    shown.show_all(ROWS)
     page = shown.all
     assert not page.empty.isVisible()
-    assert (page.answers.value, page.speed.value, page.speedup.value) == ("6", "41.2", "1.67\N{MULTIPLICATION SIGN}")
+    assert (page.answers.value, page.speedup.value) == ("6", "1.67\N{MULTIPLICATION SIGN}")
     assert page.lines["saved"].value == "6.00 s"
     lines = {key: (line.name, line.value) for key, line in page.pair_lines.items()}
     assert lines["big-Q4_K_M", "small", "auto"] == ("Auto", "41.2 tok/s · 1.67\N{MULTIPLICATION SIGN}")
     assert lines["big-Q4_K_M", "", "off"] == ("Off", "10.0 tok/s")
     assert lines["other", "", "psychic"] == ("psychic", "1.00 tok/s")
     assert "All time" not in shown.accessibleDescription()
-    assert "41.2 tokens per second, 1.67" in shown.accessibleDescription()
-    shown.show_all(ROWS[:1], replace(TOGETHER, plain_s=3.0))
+    (row, *_), sums = ROWS, ROWS[0].sums
+    shown.show_all([replace(row, sums=replace(sums, plain_s=3.0))])
+    assert "41.2 tokens per second, 0.33" in shown.accessibleDescription()
     assert list(page.pair_lines) == [("big-Q4_K_M", "small", "auto")]
     assert page.lines["saved"].value == "\N{MINUS SIGN}6.00 s"
-    shown.show_all(ROWS[:1], replace(TOGETHER, stats=replace(TOGETHER.stats, accepted=0)))
+    shown.show_all([replace(row, sums=replace(sums, stats=replace(sums.stats, accepted=0)))])
     assert page.speedup.value == UNKNOWN
 
 
@@ -366,18 +358,6 @@ def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel,
     qtbot.keyClick(last, Qt.Key.Key_Home)
     qtbot.keyClick(first, Qt.Key.Key_Up)
     assert first.hasFocus()
-
-
-@pytest.mark.parametrize(("line", "scope"), list(enumerate(("answer", "chat", "everything", "totals"))))
-def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: str) -> None:
-    menu = shown.export_button.menu()
-    menu.popup(shown.mapToGlobal(shown.rect().center()))
-    qtbot.waitUntil(menu.isVisible)
-    for _ in range(line + 1):
-        qtbot.keyClick(menu, Qt.Key.Key_Down)
-    with qtbot.waitSignal(shown.export_requested, timeout=30_000) as wanted:
-        qtbot.keyClick(menu, Qt.Key.Key_Return)
-    assert wanted.args == [scope]
 
 
 def test_what_an_engine_of_others_does_not_tell_has_no_rows(panel: StatsPanel) -> None:
@@ -402,18 +382,18 @@ def answers(*speedups: float) -> tuple[AnswerSpeed, ...]:
 
 
 def test_pairs_have_the_measured_speed_of_their_last_answers(theme: Theme, qtbot: QtBot) -> None:
-    page = TotalsPage(theme, "All", "Nothing")
+    page = TotalsPage(theme)
     qtbot.addWidget(page)
     rows = tuple(
         PairSums(target, draft, "auto", Sums(1, RunStats(mode=Mode.AUTO, tokens=10, passes=5, decode_s=1.0)))
         for target, draft in (("T", "D"), ("U", ""))
     )
-    page.show_rows(rows, Sums(), {("T", "D"): PairSpeed("T", "D", answers(1.2, 1.4)), ("X", ""): PairSpeed("X", "")})
+    page.show_rows(rows, [PairSpeed("T", "D", answers(1.2, 1.4)), PairSpeed("X", "")])
     assert list(page.recent) == [("T", "D")]
     assert "over the last 2 answers" in page.recent["T", "D"].text()
-    page.show_rows(rows, Sums(), {("U", ""): PairSpeed("U", "", answers(1.1, 1.3))})
+    page.show_rows(rows, [PairSpeed("U", "", answers(1.1, 1.3))])
     assert list(page.recent) == [("U", "")]
-    page.show_rows(rows, Sums())
+    page.show_rows(rows)
     assert page.recent == {}
 
 
@@ -422,12 +402,12 @@ def test_a_reset_is_asked_for_and_can_be_declined(shown: StatsPanel, qtbot: QtBo
     shown.reset_requested.connect(lambda: resets.append(True))
     assert not shown.reset_button.isVisible()
     shown.show_page(ALL)
-    shown.show_all(ROWS, TOGETHER)
+    shown.show_all(ROWS)
     for label, wanted in (("Cancel", []), ("Reset", [True])):
         qtbot.mouseClick(shown.reset_button, Qt.MouseButton.LeftButton)
         buttons = shown.window().findChildren(QPushButton)
         (action,) = [each for each in buttons if each.text() == label and each.isVisible()]
         qtbot.mouseClick(action, Qt.MouseButton.LeftButton)
         assert resets == wanted
-    shown.show_all((), Sums())
+    shown.show_all(())
     assert not shown.reset_button.isEnabled()
