@@ -31,8 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = _options(list(sys.argv[1:] if argv is None else argv))
         # Imported only when called: the window does not wait for the terminal's modules, nor a command for the
         # window's.
-        name = "engine_run" if getattr(options, "engine", None) else options.module
-        code = int(importlib.import_module(f"app.cli.{name}").command(options))
+        code = int(importlib.import_module(f"app.cli.{options.module}").command(options))
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -89,7 +88,6 @@ def _add_small_commands(commands: _Commands[_Parser]) -> None:
     check.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target has draft heads")
     stats = commands.add_parser("stats", help="statistics of all answers, for each pair of models and mode")
     stats.set_defaults(module="stats")
-    stats.add_argument("--csv", metavar="FILE", help="write a table for spreadsheets")
     devices = commands.add_parser("devices", help="the devices for models, with their memory")
     devices.set_defaults(module="devices")
     doctor = commands.add_parser("doctor", help="check this installation, and say how to repair it")
@@ -103,10 +101,6 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     models = parser.add_argument_group("models")
     _add_model_options(models)
     models.add_argument("--mmproj", metavar="M.gguf", help="the model's vision file; default: the one beside it")
-    add = parser.add_argument_group("a remote server; --model is then one of its models").add_argument
-    add("--engine", metavar="URL", help="ask this OpenAI-compatible server: the prompt leaves this machine")
-    add("--key-env", metavar="NAME", help="the environment variable with its key; default: the system's keyring")
-    add("--allow-http", action="store_true", help="unencrypted to another machine: others on the way can read it")
     prompt = parser.add_argument_group("prompt")
     _add_prompt_options(prompt)
     seen = "a picture for a model with vision: PNG, JPEG, WebP or GIF; repeatable"
@@ -167,7 +161,6 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     origin = "also accept requests of this site's pages, with the key; repeatable"
     add("--allow-origin", type=values.web_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     add("--queue", type=values.queue, default=32, metavar="N", help="requests that may wait; default 32")
-    add("--log-requests", action="store_true", help="a line for each request on stderr, never its content")
     models = parser.add_argument_group("models")
     _add_model_options(models)
     add = models.add_argument
@@ -232,22 +225,12 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     add("--ignore-eos", action="store_true", help="always --max-tokens tokens")
     add("--categories", type=values.word_list, default=[], metavar="C,C", help="only these workloads")
     add("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
-    add("--repeat", type=int, default=1, metavar="R", help="minimum number of rounds; default 1")
-    peers = "llama-server=PATH, no-draft (auto without the draft) or other-draft=D.gguf; repeatable"
+    add("--repeat", type=int, default=1, metavar="R", help="number of rounds; default 1")
+    add("--max-minutes", type=float, metavar="M", help="stop after this time and report")
+    peers = "llama-server=PATH, or no-draft (auto without the draft); repeatable"
     add("--peer", action="append", default=[], metavar="NAME=PATH", help=peers)
-    configs = "plain, draft-3 (a draft model or a head), ngram-simple; default all"
-    add("--peer-configs", type=values.word_list, default=[], metavar="C,C", help=configs)
-    add("--resume", metavar="FILE", help="store each answer in FILE at once, and continue after the stored ones")
-    _add_report_options(parser)
-
-
-def _add_report_options(parser: argparse.ArgumentParser) -> None:
-    until = "more rounds until the speed-ups are known to this precision"
-    parser.add_argument("--until", type=float, metavar="PERCENT", help=until)
-    limit = "stop after this time and report; default 30 with --until"
-    parser.add_argument("--max-minutes", type=float, metavar="M", help=limit)
-    parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
-    parser.add_argument("--markdown", metavar="OUT", help="also write the report as Markdown")
+    add("--json", metavar="OUT", help="also write the report as JSON")
+    add("--markdown", metavar="OUT", help="also write the report as Markdown")
 
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
@@ -259,13 +242,13 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("lanes")
     which = "two or three modes, each with a depth if wanted (draft:3); one alone races against off; default off,auto"
     group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
-    group.add_argument("--rounds", type=int, default=3, metavar="N", help="minimum number of rounds; default 3")
+    group.add_argument("--rounds", type=int, default=3, metavar="N", help="number of rounds; default 3")
     same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
     decoding = parser.add_argument_group(same)
     _add_decoding_options(decoding)
     _add_ending_options(decoding)
     parser.set_defaults(max_tokens=256)
-    _add_report_options(parser)
+    parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
 
 
 def _add_decoding_options(group: _Group) -> None:

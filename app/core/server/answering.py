@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -23,44 +23,38 @@ KEEP_ALIVE_S = 10.0  # interval of keep-alive messages
 _T = TypeVar("_T")
 
 
-async def respond(asked: CompletionRequest, builder: AnswerBuilder, answers: Sequence[Events]) -> Response:
-    """Make the response of ``answers``, each with the events of one.
+async def respond(asked: CompletionRequest, builder: AnswerBuilder, events: Events) -> Response:
+    """Make the response of an answer, whose ``events`` arrive.
 
     A stream waits until its prompt is tokenized, so that earlier errors set the HTTP status.
     """
     if asked.stream:
-        first = await next_event(answers[0], EARLY_FAILURE_S)
-        return AnswerStream(_chunks(builder, first, answers), builder.media_type)
-    whole = list[dict[str, object]]()
-    for events in answers:
-        chunks: list[TextChunk] = []
-        while not isinstance(event := await next_event(events), Finished):
-            chunks += [event] if isinstance(event, TextChunk) else []
-        whole.append(builder.whole(chunks, event))
-    return JSONResponse(builder.combined(whole))
+        first = await next_event(events, EARLY_FAILURE_S)
+        return AnswerStream(_chunks(builder, first, events), builder.media_type)
+    chunks: list[TextChunk] = []
+    while not isinstance(event := await next_event(events), Finished):
+        chunks += [event] if isinstance(event, TextChunk) else []
+    return JSONResponse(builder.whole(chunks, event))
 
 
-async def _chunks(builder: AnswerBuilder, first: AnswerEvent | None, answers: Sequence[Events]) -> AsyncIterator[bytes]:
-    """Yield the chunks of the answers; ``first`` is the first event, if it has arrived.
+async def _chunks(builder: AnswerBuilder, event: AnswerEvent | None, events: Events) -> AsyncIterator[bytes]:
+    """Yield the chunks of the answer; ``event`` is the first event, if it has arrived.
 
     Programs and proxies disconnect after a minute of silence. So comments or the API's own keep-alive messages are sent
     while a request waits or a prompt is processed.
     """
+    is_begun = False
     try:
-        for events in answers:
-            event, is_begun = first, False
-            while True:
-                if event is None:
-                    event = await next_event(events, KEEP_ALIVE_S)
-                if event is None:
-                    yield builder.keep_alive(is_begun=is_begun)
-                    continue
-                for chunk in _chunks_of(builder, event, is_begun=is_begun):
-                    yield chunk
-                if isinstance(event, Finished):
-                    break
-                event, is_begun = None, True
-            first = None
+        while True:
+            event = event or await next_event(events, KEEP_ALIVE_S)
+            if event is None:
+                yield builder.keep_alive(is_begun=is_begun)
+                continue
+            for chunk in _chunks_of(builder, event, is_begun=is_begun):
+                yield chunk
+            if isinstance(event, Finished):
+                return
+            event, is_begun = None, True
     except ApiError as error:  # the HTTP status was already sent
         for chunk in builder.failed_chunks(error):
             yield chunk

@@ -1,4 +1,4 @@
-"""The HTTP endpoints: health, models, chat and text completions, responses, embeddings, metrics."""
+"""The HTTP endpoints: health, models, chat and text completions, responses, embeddings."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,16 +19,11 @@ from app.core.server.answering import AnswerStream, Events, cancel_on_disconnect
 from app.core.server.answers import AnswerBuilder, Json, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
 from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingSource, ParsedRequest, no_embeddings_error
-from app.core.server.engine_job import EngineJob, SessionCall, SessionReply, unload
+from app.core.server.engine_job import EngineJob, SessionCall, SessionReply
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
-from app.core.server.fields import (
-    MAX_BODY_BYTES,
-    MAX_BYTES_WITH_PICTURES,
-    read_object,
-)
+from app.core.server.fields import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
 from app.core.server.library import model_not_found_error
 from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
-from app.core.server.metrics import CONTENT_TYPE, RequestEntry
 from app.core.server.ollama_api import (
     API_VERSION,
     LineBuilder,
@@ -40,9 +35,9 @@ from app.core.server.ollama_api import (
     name_of,
     parse_ollama_request,
     show_model,
-    wants_unload,
 )
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
+from app.core.server.request_log import RequestEntry, RequestLog
 from app.core.server.responses_api import ItemBuilder, parse_response_request
 from app.core.server.scheduler import Scheduler, ServerJob
 from app.core.server.tokens import READERS, BodyReader
@@ -53,7 +48,7 @@ from engine.pictures.side_file import find_side_file
 from engine.records import ModelInfo
 
 _VERSION = "/v1"
-MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
+MODELS, HEALTH, RESPONSES = "/v1/models", "/health", "/v1/responses"
 Read = Callable[[Json, ServedModel], tuple[CompletionRequest, AnswerBuilder]]
 LOAD_WAIT_S = 300.0  # time limit for loading the model that a request names, including the wait for earlier requests
 
@@ -85,7 +80,6 @@ _MODEL = f"{MODELS}/{{name:path}}"
 _GET_HANDLERS = {
     "/": "root",
     HEALTH: "health",
-    METRICS: "metrics",
     MODELS: "models",
     _MODEL: "model",
     "/api/version": "api_version",
@@ -96,15 +90,15 @@ _GET_HANDLERS = {
 
 def make_application(
     scheduler: Scheduler,
+    log: RequestLog,
     key: str,
     hosts: AllowedHosts,
     *,
     embedder: EmbeddingSource | None = None,
-    log_line: Callable[[str], None] | None = None,
 ) -> ASGIApp:
     """Make the ASGI application; `AccessControl` checks every request first.
 
-    ``embedder`` None: no embeddings. ``log_line`` gets a line for each finished request.
+    ``log`` records the requests. ``embedder`` None: no embeddings.
     """
     endpoints = Endpoints(scheduler, embedder)
     got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
@@ -118,8 +112,7 @@ def make_application(
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_unexpected}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    scheduler.metrics.paths = PATHS
-    guarded = AccessControl(app, key, hosts, scheduler.metrics, log_line)
+    guarded = AccessControl(app, key, hosts, log)
     if not hosts.origins:
         return guarded
     return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
@@ -187,10 +180,6 @@ class Endpoints:
                     listed.append(_model_entry(name, path, kind, "not-loaded"))
         return listed
 
-    async def metrics(self, _request: Request) -> Response:
-        text = self._scheduler.metrics.render(self._scheduler.activity)
-        return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
-
     async def _embed(self, request: Request, read: Callable[[Json, EmbeddingModel], ParsedRequest]) -> Response:
         body, embedder = await read_object(request), self._embedder
         if embedder is None:
@@ -222,18 +211,10 @@ class Endpoints:
 
     async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
         body = await self._body(request)
-        unloads = wants_unload(body)
-        if not is_load(body, chat=chat):
-            read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
-            response = await self._answer(request, read, {**body, "model": name_of(body)})
-        else:
-            model = self._models.current() if unloads else await self._named(name_of(body))
-            name = str(name_of(body) or model.name) if unloads else model.name
-            response = JSONResponse(load_response(name, chat=chat, reason="unload" if unloads else "load"))
-        if unloads and self._models.can_unload and name_of(body) in (None, self._models.current().name):
-            # After the running answers; the next request loads the model again.
-            self._scheduler.submit([ServerJob(EngineJob(None, call=unload), lambda _event: None)])
-        return response
+        if is_load(body, chat=chat):
+            return JSONResponse(load_response((await self._named(name_of(body))).name, chat=chat))
+        read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
+        return await self._answer(request, read, {**body, "model": name_of(body)})
 
     async def _answer_value(self, request: Request, read: BodyReader) -> Response:
         """Queue a request whose result the session computes, and answer with the result."""
@@ -245,11 +226,11 @@ class Endpoints:
     async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Any:  # noqa: ANN401
         """Queue ``call`` as a request; returns its result."""
         job, events = _job(request, name, EngineJob(None, target, call))
-        self._scheduler.submit([job])
+        self._scheduler.submit(job)
         try:
             reply = await cancel_on_disconnect(request, events.get())
         finally:
-            self._scheduler.cancel([job])
+            self._scheduler.cancel(job)
         if isinstance(reply, ApiError):
             raise reply
         assert isinstance(reply, SessionReply)  # noqa: S101  (nothing else comes)
@@ -275,19 +256,18 @@ class Endpoints:
                 text = f"{error.message} {error.advice}".strip()
                 raise ApiError(400, text, param="grammar", code="invalid_value") from error
         target = model.ready.target.path
-        queued = [_job(request, model.name, EngineJob(each, target)) for each in asked.requests]
-        jobs, answers = [job for job, _ in queued], [events for _, events in queued]
-        self._scheduler.submit(jobs)
+        job, events = _job(request, model.name, EngineJob(asked.request, target))
+        self._scheduler.submit(job)
         is_streaming = False
         try:
-            response = await cancel_on_disconnect(request, respond(asked, builder, answers))
+            response = await cancel_on_disconnect(request, respond(asked, builder, events))
             if isinstance(response, AnswerStream):
-                response.on_end = lambda: self._scheduler.cancel(jobs)
+                response.on_end = lambda: self._scheduler.cancel(job)
                 is_streaming = True
             return response
         finally:
             if not is_streaming:
-                self._scheduler.cancel(jobs)
+                self._scheduler.cancel(job)
 
     async def _named(self, name: object) -> ServedModel:
         """The model that a request names, else the current one; a model that was never loaded is loaded first.
@@ -306,7 +286,7 @@ class Endpoints:
             return model
         events, post = events_across_threads()
         job = ServerJob(EngineJob(None, target), post)
-        self._scheduler.submit([job])
+        self._scheduler.submit(job)
         try:
             async with asyncio.timeout(LOAD_WAIT_S):
                 event = await events.get()
@@ -314,7 +294,7 @@ class Endpoints:
             message = f"The model could not be loaded within {LOAD_WAIT_S:.0f} seconds. Try again."
             raise ApiError(503, message, code="model_loading", headers={"Retry-After": "60"}) from error
         finally:
-            self._scheduler.cancel([job])
+            self._scheduler.cancel(job)
         if isinstance(event, ApiError):
             raise event
         return self._models.is_known(name) or self._models.current()

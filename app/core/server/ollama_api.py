@@ -6,7 +6,6 @@ The API: https://github.com/ollama/ollama/blob/main/docs/api.md. Durations are i
 import json
 import math
 import os
-import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from app.core.server.answers import (
 )
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, as_list, invalid, unsupported, wrong_type
-from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.tools.answer_parts import AnswerParts, Part
 from engine.records import Finished, ModelInfo, TextChunk, TokenLogprob, ToolCall, ToolFormat
 
@@ -34,7 +33,6 @@ API_VERSION = "0.13.0"  # the reported version of Ollama: programs refuse old ve
 _NEVER_UNLOADED = "2318-01-01T00:00:00Z"  # Ollama's date for a model that is never unloaded
 _BILLION, _MILLION = 10**9, 10**6
 _UNLIMITED = (-1, -2)  # values of `num_predict`: unlimited, and until the context is full
-_WITHOUT_EFFECT = ("keep_alive",)  # except 0: the server's own option sets the idle time
 _TEMPLATES = ("template", "context")
 _TAG = ":latest"
 
@@ -123,16 +121,10 @@ def is_load(body: Json, *, chat: bool) -> bool:
     return not body.get("messages" if chat else "prompt") and not body.get("suffix")
 
 
-def wants_unload(body: Json) -> bool:
-    """True if ``keep_alive`` is zero: the model is unloaded after the answer."""
-    given = body.get("keep_alive")
-    return not isinstance(given, bool) and given is not None and re.fullmatch(r"[0.]+[a-zµ]*", str(given)) is not None
-
-
 def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
     """Read the body of a request to ``/api/chat``, or to ``/api/generate``."""
     fields = Fields({**body, "model": name_of(body)})
-    fields.ignore("name", *_WITHOUT_EFFECT)
+    fields.ignore("name", "keep_alive")  # the server's own option sets the idle time
     is_text = not chat and (fields.boolean("raw") or bool(body.get("suffix")))
     given = {**_options(fields.nested("options")), **_form(fields.pop("format")), **_thinking(fields.pop("think"))}
     given["stream"] = fields.boolean("stream", default=True)
@@ -140,9 +132,7 @@ def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> Compl
         given["messages"] = _messages(fields.pop("messages"))
     else:
         given |= _generation(fields, is_text=is_text)
-    return single_request(
-        parse_request({**given, **fields.remaining()}, model, chat=not is_text, max_temperature=math.inf)
-    )
+    return parse_request({**given, **fields.remaining()}, model, chat=not is_text, max_temperature=math.inf)
 
 
 def _generation(fields: Fields, *, is_text: bool) -> Json:
@@ -312,9 +302,9 @@ def answer_head(model: str, text: str, *, chat: bool) -> Json:
     return {"model": model, "created_at": datetime.now(UTC).isoformat().replace("+00:00", "Z"), **content}
 
 
-def load_response(model: str, *, chat: bool, reason: str = "load") -> Json:
+def load_response(model: str, *, chat: bool) -> Json:
     """The answer to a request without a prompt."""
-    return {**answer_head(model, "", chat=chat), "done": True, "done_reason": reason}
+    return {**answer_head(model, "", chat=chat), "done": True, "done_reason": "load"}
 
 
 def _call(call: ToolCall) -> Json:

@@ -25,7 +25,7 @@ from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, as_list, missing, unsupported, wrong_type
 from app.core.server.messages import read_content, text_of_part
 from app.core.server.pictures import PictureSource
-from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.tools.output import CallBegun
 from engine.records import Finished, Message, RunStats, TextChunk, TokenLogprob, ToolCall
 
@@ -92,7 +92,7 @@ def parse_response_request(body: Json, model: ServedModel) -> CompletionRequest:
         **({"logprobs": True, "top_logprobs": top_logprobs} if wants_logprobs else {}),
     }
     try:
-        asked = single_request(parse_request({**chat, **fields.remaining()}, model, chat=True, messages=messages))
+        asked = parse_request({**chat, **fields.remaining()}, model, chat=True, messages=messages)
     except ApiError as error:
         raise error.renamed(_RENAMED) from error
     sampling = asked.request.sampling

@@ -251,11 +251,6 @@ def test_a_run_without_tools_starts_nothing() -> None:
     assert start_tools(options()) is None
 
 
-def test_tools_are_of_the_engine_here(capsys: Capture) -> None:
-    assert main(["run", "--engine", "http://127.0.0.1:9", "--prompt", "x", "--tools"]) == 1
-    assert "--tools works with local models only" in capsys.readouterr().err
-
-
 def test_results_are_folded() -> None:
     assert shorten_result(ToolResult("1", "one")) == ["← one"]
     assert shorten_result(ToolResult("1", "", is_error=True)) == ["← failed: "]

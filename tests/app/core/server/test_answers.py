@@ -86,7 +86,7 @@ def test_probabilities_of_a_chat_have_bytes_and_alternatives() -> None:
 
 
 def test_probabilities_of_a_text_have_offsets_that_go_on_over_chunks() -> None:
-    asked = CompletionRequest(ChatRequest(top_logprobs=2), chat=False, echoes=("Say: ",))
+    asked = CompletionRequest(ChatRequest(top_logprobs=2), chat=False, echo="Say: ")
     builder = ResponseBuilder("tiny", asked)
     assert events(builder.first_chunks())[0]["choices"][0]["text"] == "Say: "
     told = events([*builder.text_chunks(chunk("a", PROBABLE[0])), *builder.text_chunks(chunk("a", PROBABLE[0]))])

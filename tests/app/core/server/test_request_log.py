@@ -1,92 +1,28 @@
-"""Tests totals in the text format of Prometheus, and the log of recent requests, which has no text of them."""
+"""Tests the log of recent requests, which has no text of them."""
 
-import re
 import threading
 
-from starlette.testclient import TestClient
-
-from app.core.domain.local_server import GONE, Activity, LoggedRequest, RequestState
-from app.core.server.access import AllowedHosts
-from app.core.server.application import make_application
-from app.core.server.metrics import CONTENT_TYPE, MAX_ROWS, Metrics, RequestLog
-from engine.records import Mode, RunStats
-from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, STATS, ScriptedServer
+from app.core.domain.local_server import GONE, LoggedRequest, RequestState
+from app.core.server.request_log import MAX_ROWS, RequestLog
+from tests.app.core.server.scripted_session import CHAT, HELLO, PATIENCE_S, ScriptedServer
 from tests.waiting import wait_for
-
-LINE = re.compile(
-    r"# (HELP|TYPE) paceline_[a-z_]+ .+|"
-    r"paceline_[a-z_]+(\{[a-z]+=\"[\w/]+\"(,[a-z]+=\"\w+\")*\})? [\d.e+-]+"
-)
-
-
-def values(text: str) -> dict[str, float]:
-    assert text.endswith("\n")
-    lines = text.splitlines()
-    assert [line for line in lines if not LINE.fullmatch(line)] == []
-    return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines if line[0] != "#")}
-
-
-def test_answers_add_up() -> None:
-    metrics = Metrics()
-    metrics.count_answer(STATS)
-    metrics.count_answer(STATS)
-    metrics.count_answer(RunStats(mode=Mode.NGRAM, tokens=2, passes=2, proposed=4))
-    found = values(metrics.render(Activity(0, 3, 1, 12.5)))
-    assert found["paceline_requests_waiting"] == 3
-    assert found["paceline_requests_running"] == 1
-    assert found["paceline_tokens_per_second"] == 12.5
-    assert found["paceline_answers_total"] == 3
-    assert found["paceline_prompt_tokens_total"] == 20
-    assert found["paceline_prompt_tokens_cached_total"] == 8
-    assert found["paceline_predicted_tokens_total"] == 20
-    assert found["paceline_passes_total"] == 8
-    assert (found["paceline_drafted_tokens_total"], found["paceline_accepted_tokens_total"]) == (20, 12)
-    assert found['paceline_emitted_tokens_total{source="recovered"}'] == 6
-    assert found["paceline_tokens_per_pass"] == 2.5
-    assert found["paceline_acceptance_rate"] == 0.6
-
-
-def test_responses_are_counted_by_path_and_status(server: ScriptedServer) -> None:
-    server.client.post(CHAT, json=HELLO)
-    server.client.post(CHAT, json={**HELLO, "n": 0})
-    server.client.get("/v1/models", headers={"Authorization": "Bearer wrong"})
-    server.client.get('/"quoted"')
-    response = server.client.get("/metrics")
-    assert response.headers["content-type"] == CONTENT_TYPE
-    found = values(response.text)
-    assert found[f'paceline_requests_total{{endpoint="{CHAT}",status="200"}}'] == 1
-    assert found[f'paceline_requests_total{{endpoint="{CHAT}",status="400"}}'] == 1
-    assert found['paceline_requests_total{endpoint="/v1/models",status="401"}'] == 1
-    assert found['paceline_requests_total{endpoint="other",status="404"}'] == 1
-    assert found["paceline_answers_total"] == 1
-
 
 PRIVATE = "the word that nobody may see"
 
 
 def rows(server: ScriptedServer) -> tuple[LoggedRequest, ...]:
-    return server.metrics.requests.rows()
+    return server.log.rows()
 
 
-def test_a_request_that_is_over_is_a_line_where_that_is_asked_for(server: ScriptedServer) -> None:
-    lines = list[str]()
+def test_a_request_that_is_over_has_its_program_and_numbers(server: ScriptedServer) -> None:
     server.session.pieces = (PRIVATE,)
-    app = make_application(server.scheduler, "", AllowedHosts("127.0.0.1"), log_line=lines.append)
-    client = TestClient(app, base_url="http://127.0.0.1:8080", headers={"User-Agent": "OpenAI/Python 1.109 (linux)"})
-    for stream in (False, True):
-        client.post(CHAT, json={**HELLO, "stream": stream, "messages": [{"role": "user", "content": PRIVATE}]})
-    row = rows(server)[0]
+    body = {**HELLO, "messages": [{"role": "user", "content": PRIVATE}]}
+    server.client.post(CHAT, json=body, headers={"User-Agent": "OpenAI/Python 1.109 (linux)"})
+    server.client.get("/health")
+    (row,) = rows(server)
     assert (row.program, row.path, row.model, row.status) == ("OpenAI/Python 1.109", CHAT, "tiny", 200)
     assert (row.tokens, row.tokens_per_second, row.state) == (9, 4.5, RequestState.DONE)
-    client.get("/nothing%1b[31m")
-    client.get("/health")
-    figures = r"[\d-]{10} [\d:]{8} POST /v1/chat/completions, 200, \d+\.\d\d s, 9 tokens, tiny, OpenAI/Python 1.109"
-    assert [re.fullmatch(figures, line) is not None for line in lines] == [True, True, False]
-    assert "GET /nothing" in lines[2]
-    assert ", 404, " in lines[2]
-    assert "\x1b" not in "".join(lines)
-    assert PRIVATE not in "".join(lines)
-    client.close()
+    assert PRIVATE not in repr(row)
 
 
 def test_it_waits_and_runs_before_it_is_done(server: ScriptedServer) -> None:
