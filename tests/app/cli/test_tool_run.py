@@ -12,7 +12,7 @@ import pytest
 
 from app.cli import tool_run
 from app.cli.output import INTERRUPTED
-from app.cli.parser import main, make_parser
+from app.cli.parser import make_parser
 from app.cli.tool_run import ToolsOfRun, answer_with_tools, ask_at_terminal, shorten_result, start_tools
 from app.core.tools.interface import ToolDefinition, ToolFileError, ToolResult
 from app.core.tools.policy import Permission, UserDecision
