@@ -5,15 +5,13 @@ Only the requested reports are stored.
 
 import argparse
 import json
-import signal
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from collections import Counter
+from contextlib import ExitStack, closing
 from dataclasses import asdict
 from pathlib import Path
-from types import FrameType
 
+from app.cli.interrupts import ended_by_signals
 from app.cli.models.names import resolve_names
 from app.cli.output import (
     INTERRUPTED,
@@ -47,7 +45,7 @@ def command(options: argparse.Namespace) -> int:
         prompts = _prompts(options)
         plan = _plan(options)
         peers = [read_peer(word) for word in options.peer]
-    with sigterm_as_interrupt(), ExitStack() as stack:
+    with ended_by_signals(), ExitStack() as stack:
         session = open_session()
         stack.callback(session.close)
         load = load_request(options)
@@ -96,41 +94,17 @@ def measure(runner: Runner) -> int:
     return 0
 
 
-@contextmanager
-def sigterm_as_interrupt() -> Iterator[None]:
-    """Treat SIGTERM and a closed terminal like Ctrl+C, so that peers end with this process."""
-
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    numbers = [signal.SIGTERM]
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # nohup sets SIG_IGN
-        numbers.append(signal.SIGHUP)
-    before = [(number, signal.signal(number, on_signal)) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
-
-
 def _prompts(options: argparse.Namespace) -> list[BenchmarkPrompt]:
     paths = [Path(name) for name in options.prompts] or [assets_dir() / "workloads"]
     files = [file for path in paths for file in prompt_files(path)]
     prompts = distinct(prompt for file in files for prompt in read_prompts(file))
-    known = dict.fromkeys(prompt.category for prompt in prompts)
-    unknown = [category for category in options.categories if category not in known]
-    if unknown:
-        raise ValueError(f"No prompt is of the category {' or '.join(unknown)}; there are {', '.join(known)}.")
-    kept: dict[str, list[BenchmarkPrompt]] = {}
+    seen: Counter[str] = Counter()
+    chosen = list[BenchmarkPrompt]()
     for prompt in prompts:
-        kept.setdefault(prompt.category, []).append(prompt)
-    most = options.per_category
-    chosen = [one for category in options.categories or known for one in kept[category][:most]]
-    return [prompt for prompt in prompts if prompt in chosen]
+        seen[prompt.category] += 1
+        if options.per_category is None or seen[prompt.category] <= options.per_category:
+            chosen.append(prompt)
+    return chosen
 
 
 def _plan(options: argparse.Namespace) -> BenchmarkPlan:
@@ -138,14 +112,12 @@ def _plan(options: argparse.Namespace) -> BenchmarkPlan:
         choose_draft_length(Mode.NGRAM, depth, can_pace=True)
     check_positive(options, "max_tokens", "repeat", "per_category", least=1)
     check_positive(options, "max_minutes")
-    others = (options.top_k, options.top_p, options.min_p)
-    samplings = [SamplingParams(one, *others, seed=options.seed) for one in options.temperature]  # checks each
+    samplings = [SamplingParams(one, seed=options.seed) for one in options.temperature]  # checks each
     return BenchmarkPlan(
         temperatures=tuple(options.temperature),
         sampling=samplings[0],
         max_tokens=options.max_tokens,
         repeat=options.repeat,
-        raw=options.raw,
         ignore_eos=options.ignore_eos,
         max_minutes=options.max_minutes,
     )

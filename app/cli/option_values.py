@@ -56,10 +56,6 @@ def layer_numbers(text: str) -> list[int]:
     return _list_of(text, partial(integer, least=0, most=MAX_LAYERS), "numbers")
 
 
-def word_list(text: str) -> list[str]:
-    return [word for word in text.split(",") if word]
-
-
 def layers(text: str) -> int | None:
     """Read ``N`` or ``all``; None (for ``all``) means as many as fit."""
     if text != "all" and not text.isdecimal():

@@ -88,11 +88,9 @@ def _add_small_commands(commands: _Commands[_Parser]) -> None:
     check.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target has draft heads")
     stats = commands.add_parser("stats", help="statistics of all answers, for each pair of models and mode")
     stats.set_defaults(module="stats")
-    devices = commands.add_parser("devices", help="the devices for models, with their memory")
-    devices.set_defaults(module="devices")
     doctor = commands.add_parser("doctor", help="check this installation, and say how to repair it")
     doctor.set_defaults(module="doctor")
-    for parser in (check, stats, devices, doctor):
+    for parser in (check, stats, doctor):
         parser.add_argument("--json", action="store_true", help=JSON_HELP)
 
 
@@ -115,9 +113,6 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_mode_options(decoding)
     _add_decoding_options(decoding)
     _add_ending_options(decoding)
-    form = decoding.add_mutually_exclusive_group()
-    form.add_argument("--json-schema", metavar="F", help="a JSON schema for the answer; - is standard input")
-    form.add_argument("--grammar", metavar="F", help="a grammar for the answer, in llama.cpp's GBNF")
     parser.add_argument("--trace", metavar="FILE", help="write the decisions for each pass, one JSON line each")
     parser.add_argument("--json", action="store_true", help=JSON_HELP)
 
@@ -167,7 +162,11 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--mmproj", metavar="M.gguf", help="the model's vision file; default: the one beside it")
     add("--alias", metavar="NAME", help="the model's name in answers and in the list")
     add("--embedding-model", metavar="E.gguf", help="an additional model for embeddings")
-    add("--pooling", choices=[kind.value for kind in Pooling], help="how its vectors are pooled; default: its own way")
+    add(
+        "--pooling",
+        choices=[kind.value for kind in Pooling if kind is not Pooling.RANK],
+        help="how its vectors are pooled; default: its own way",
+    )
     at_once = "concurrent answers; default 0: by memory, up to 4. Each has the whole context"
     add("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
     add("--shared-context", action="store_true", help="concurrent answers share one context, and take no more memory")
@@ -192,7 +191,7 @@ def _add_model_options(group: _Group) -> None:
     add("--draft-gpu-layers", type=values.layer_count, metavar="N|all", help="default: the faster choice")
     add("--draft-cache-type", choices=types, default="f16", help="type of the draft's cache")
     # The same options as llama.cpp's programs.
-    which = "devices of the target, as `paceline devices` lists them, or none; default all GPUs"
+    which = "devices of the target, as `paceline doctor` lists them, or none; default all GPUs"
     add("--device", default="", metavar="D,D", help=which)
     add("--draft-device", default="", metavar="D", help="the draft's; default: the faster one")
     modes = [mode.value for mode in SplitMode]
@@ -208,22 +207,16 @@ def _add_model_options(group: _Group) -> None:
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="bench")
-    default = SamplingParams()
     _add_model_options(parser.add_argument_group("models"))
     add = parser.add_argument_group("prompts and modes").add_argument
     which = "a file, or a folder of them; repeatable; default: Paceline's own"
     add("--prompts", action="append", default=[], metavar="F.jsonl|DIR", help=which)
     add("--modes", type=values.modes, default=list(Mode), metavar="M,M", help="default: all; off is shown as plain")
     add("--depths", type=values.depths, default=[None], metavar="auto,K", help="default: auto")
-    add("--temperature", type=values.numbers, default=[0.0, default.temperature], metavar="T,T")
-    add("--top-k", type=int, default=default.top_k, metavar="K")
-    add("--top-p", type=float, default=default.top_p, metavar="P")
-    add("--min-p", type=float, default=default.min_p, metavar="P")
+    add("--temperature", type=values.numbers, default=[0.0, SamplingParams().temperature], metavar="T,T")
     add("--seed", type=int, metavar="N", help="the same seed gives the same answer in every mode; default: none")
     add("--max-tokens", type=int, default=128, metavar="N")
-    add("--raw", action="store_true", help="no chat template")
     add("--ignore-eos", action="store_true", help="always --max-tokens tokens")
-    add("--categories", type=values.word_list, default=[], metavar="C,C", help="only these workloads")
     add("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
     add("--repeat", type=int, default=1, metavar="R", help="number of rounds; default 1")
     add("--max-minutes", type=float, metavar="M", help="stop after this time and report")
@@ -235,7 +228,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
     # Each lane sets these itself, so the command has no options for them. The temperature also depends on the preset.
-    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, json_schema=None, grammar=None)
+    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None)
     parser.set_defaults(image=[])
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
@@ -300,8 +293,6 @@ def _add_projects(parser: argparse.ArgumentParser) -> None:
     update.add_argument("--id", help=argparse.SUPPRESS)  # used by the window only
     update.add_argument("--json", action="store_true", help="the progress as lines of JSON, at the lowest priority")
     action("find", "the passages that fit a question best", "name", "question")
-    action("export", "write a project, with its files and chats, to a zip file", "name", "file")
-    action("import", "import an exported project", "file")
     ask = action("ask", "have a model answer from the files; takes the options of paceline run", "name", "question")
     ask.add_argument("rest", nargs=argparse.REMAINDER, metavar="OPTION", help="such as --model T.gguf")
 

@@ -19,7 +19,6 @@ from app.cli.output import (
     check_reports,
     counted_text,
     fail,
-    notify,
     option_errors,
     print_notices,
     table,
@@ -125,8 +124,6 @@ def _report(options: argparse.Namespace, labels: Sequence[str], ended: RaceEnded
         status = write_reports((options.json, json.dumps(race_as_dict(result), ensure_ascii=False, indent=1) + "\n"))
         status = status or int(any(one.parting is not None and one.parting.is_fault for one in result.verdicts))
     status = fail(ended.problem) if ended.problem is not None else status
-    for notice in ended.notices:
-        notify(notice)
     return status
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.cli.interrupts import stop_on_interrupt
+from app.cli.interrupts import ended_by_signals, stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, notify, option_errors, print_notices
@@ -27,7 +27,7 @@ from app.core.server.api_key import find_key
 from app.core.server.application import make_application
 from app.core.server.engine_job import CallJob, EngineJob, unload
 from app.core.server.library import LoadableModel, ModelSwitch
-from app.core.server.listening import HttpServer, address_of, bind, ended_by_signals
+from app.core.server.listening import HttpServer, address_of, bind
 from app.core.server.pictures import PictureSource
 from app.core.server.protocol import ServedModel
 from app.core.server.request_log import RequestLog
@@ -131,8 +131,6 @@ def _embedder(options: argparse.Namespace) -> Embedder | None:
 
 
 def _embedding_notice(model: EmbeddingModel) -> str:
-    if model.pooling is Pooling.RANK:
-        return f"{model.name} ranks documents of up to {model.n_ctx:,} tokens with the query"
     pooled = "a vector for each token" if model.pooling is Pooling.NONE else f"pooled: {model.pooling.value}"
     return f"{model.name} makes embeddings: {model.width} numbers ({pooled}) of up to {model.n_ctx:,} tokens"
 

@@ -17,12 +17,12 @@ COLUMNS = (  # title, key of the export, and digits after the point
     ("draft", "draft", 0),
     ("mode", "mode", 0),
     ("answers", "num_answers", 0),
-    ("tokens", "answer_tokens", 0),
+    ("tokens", "tokens", 0),
     ("tok/s", "tokens_per_second", 1),
     ("per pass", "tokens_per_pass", 2),
-    ("accepted", "acceptance_share", _PERCENT),
-    ("x plain", "speedup_over_plain_ratio", 2),
-    *((f"p{percent} ms", f"between_tokens_p{percent}_ms", 1) for percent in (50, 95, 99)),  # between tokens
+    ("accepted", "acceptance_rate", _PERCENT),
+    ("x plain", "speedup", 2),
+    *((f"p{percent} ms", f"inter_token_ms_p{percent}", 1) for percent in (50, 95, 99)),  # between tokens
 )
 _NUMBERS_FROM = 3  # columns from here on are right-aligned
 UNKNOWN = "-"
@@ -52,9 +52,7 @@ def table(rows: Sequence[PairSums]) -> str:
     return columns([tuple(title for title, _, _ in COLUMNS), *lines], _NUMBERS_FROM)
 
 
-def _cell(value: str | float | None, digits: int) -> str:
-    if value is None or value == "":
-        return UNKNOWN
-    if isinstance(value, str):  # a file name, without control characters
-        return "".join(char if char.isprintable() else "?" for char in value)
+def _cell(value: object, digits: int) -> str:
+    if not isinstance(value, int | float):  # a file name, without control characters
+        return "".join(char if char.isprintable() else "?" for char in str(value or UNKNOWN))
     return f"{value * 100:.0f}%" if digits == _PERCENT else f"{value:,.{digits}f}"

@@ -5960,8 +5960,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Dieses Gerät kann nicht benutzt werden</translation>
     </message>
     <message>
-        <source>Choose one that “paceline devices” lists, or none.</source>
-        <translation>Wählen Sie eines, das „paceline devices“ auflistet, oder keines.</translation>
+        <source>Choose one that “paceline doctor” lists, or none.</source>
+        <translation>Wählen Sie eines, das „paceline doctor“ auflistet, oder keines.</translation>
     </message>
     <message>
         <source>Not enough memory</source>

@@ -4,9 +4,8 @@ from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QWidget
 
-from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.verdict import MissingReason, SpeedVerdict, answer_verdict
 from engine.records import RunStats, Source
@@ -20,12 +19,11 @@ from ui.statistics.page import (
     source_counts,
     source_parts,
 )
-from ui.statistics.plots import BarSegment, StackedBar
+from ui.statistics.plots import StackedBar
 from ui.statistics.words import (
     MEASURED,
     MEMORY_KEYS,
     SOURCES,
-    context_text,
     memory_texts,
     statistic_help,
     statistic_name,
@@ -114,7 +112,6 @@ class AnswerPage(StatsPage):
 
     sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
     rejected_toggled = Signal(bool)  # whether to show rejected tokens in the answers, struck through
-    details_toggled = Signal(bool)  # the details were unfolded or folded
     find_draft = Signal()  # find a draft for the target, which has none
 
     def __init__(self, theme: Theme) -> None:
@@ -140,8 +137,6 @@ class AnswerPage(StatsPage):
         self.rejected.setToolTip(tooltip(tr("Struck through above the tokens that replaced them.")))
         self.rejected.setAccessibleName(self.rejected.text())
         self.rejected.toggled.connect(self.rejected_toggled)
-        self.context_bar = StackedBar(theme, statistic_name("context"), statistic_help("context"))
-        self.context = line_metric(theme, "context")
         self.memory = {key: line_metric(theme, key) for key in MEMORY_KEYS}
         self.why = label("", "caption", wrap=True)
         self.why.setAccessibleName(statistic_name("why"))
@@ -150,8 +145,6 @@ class AnswerPage(StatsPage):
         self.not_drafted = label("", "caption", wrap=True)
         self.find_draft_button = button(translate("Composer", "Find a draft"), self.find_draft.emit)
         self._wants_draft = False
-        self.details = QToolButton()
-        self._make_buttons()
         self._needs: dict[QWidget, frozenset[str]] = {}  # a widget is shown if all its conditions hold
         self._shown_parts: tuple[object, object] | None = None  # the parts shown last, to skip equal updates
         self._offered: frozenset[Source] = frozenset()  # possible sources of the answer's tokens
@@ -159,19 +152,6 @@ class AnswerPage(StatsPage):
         self._arrange()
         self.clear()
         self.set_engine(EngineView())
-
-    def _make_buttons(self) -> None:
-        fold = self.details
-        fold.setObjectName("foldHeader")
-        fold.setText(tr("Details"))
-        fold.setToolTip(tr("Times of tokens, time of a pass, memory"))
-        fold.setCheckable(True)
-        fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        fold.setCursor(Qt.CursorShape.PointingHandCursor)
-        fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        fold.toggled.connect(self._on_details)
-        self.theme.changed.connect(self._show_fold)
-        self._show_fold()
 
     def _arrange(self) -> None:
         speed = section_heading(tr("Speed"))
@@ -195,13 +175,10 @@ class AnswerPage(StatsPage):
         self._add_part(
             statistic_name("source"), [self.origin, *self.sources.values(), self.rejected], "answer", "local"
         )
-        self._add_part(tr("Context"), [self.context_bar, self.context], "answer")
         self._add_part(tr("Why"), [self.why], "answer", "local")
-        self.column.addLayout(hbox(self.details, Stretch(), margins=(0, 10, 0, 0)))
-        self._needs[self.details] = frozenset({"memory"})
-        self._add_part(tr("This answer"), list(self.rows.values()), "answer", "details")
-        self._add_part(statistic_name("split"), self.split.widgets, "answer", "details")
-        self._add_part(tr("Memory"), list(self.memory.values()), "memory", "details")
+        self._add_part(tr("This answer"), list(self.rows.values()), "answer")
+        self._add_part(statistic_name("split"), self.split.widgets, "answer")
+        self._add_part(tr("Memory"), list(self.memory.values()), "memory")
         self.column.addStretch(1)
 
     def _add_part(self, title: str, widgets: Sequence[QWidget], *needs: str) -> None:
@@ -272,20 +249,6 @@ class AnswerPage(StatsPage):
         self._fill()
         self._set_state(state)
 
-    def set_details(self, shown: bool) -> None:
-        self.details.setChecked(shown)
-
-    def _on_details(self, shown: bool) -> None:
-        self._show_fold()
-        self._show_parts(has_answer=self.empty.isHidden())
-        self.details_toggled.emit(shown)
-
-    def _show_fold(self) -> None:
-        is_open = self.details.isChecked()
-        self.details.setIcon(self.theme.icon("chevron-down" if is_open else "chevron-right", size=14))
-        state = tr("open") if is_open else tr("folded")
-        self.details.setAccessibleName(f"{self.details.text()}, {state}")
-
     def _show_parts(self, *, has_answer: bool) -> None:
         """Show the parts that have data; during an answer show all, so that nothing moves."""
         stats = self.stats
@@ -300,7 +263,6 @@ class AnswerPage(StatsPage):
             "wants a draft": self._wants_draft,
             "local": is_local,  # remote servers do not report all
             "memory": self._has_memory or has_answer,
-            "details": self.details.isChecked(),
         }
         true_conditions = {name for name, holds in conditions.items() if holds}
         sources = self._offered | stats.sources
@@ -313,7 +275,7 @@ class AnswerPage(StatsPage):
             widget.setVisible(needs <= true_conditions and widget not in absent)
         if has_answer:
             self.move_tab_stop(self.speed.headline)
-        elif {"details", "memory"} <= true_conditions:
+        elif "memory" in true_conditions:
             self.move_tab_stop(next(iter(self.memory.values())))
         # Lay out at once: otherwise a frame with overlapping lines may be painted.
         self.column.activate()
@@ -342,13 +304,6 @@ class AnswerPage(StatsPage):
         for source in Source:
             self.sources[source].set_value(counts[source])
         self._fill_why(stats)
-
-    def show_context(self, parts: ContextParts) -> None:
-        self.context.set_value(context_text(parts))
-        names = tr("used"), tr("free")
-        amounts = parts.used, max(parts.size - parts.used, 0)
-        segments = [BarSegment(*each) for each in zip(names, amounts, ("accent", "hover"), strict=True)]
-        self.context_bar.set_parts(segments if parts.size else [])
 
     def _fill_why(self, stats: RunStats) -> None:
         shown = stats.decisions, self._live

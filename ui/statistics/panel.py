@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFrame, QStackedWidget, QWidget
 
-from app.core.domain.engine_view import EngineView
-from app.core.domain.speed.pair_speed import PairSpeed
-from app.core.domain.speed.speed_forecast import losing_words, measured_words
 from app.core.domain.speed.verdict import answer_verdict
 from app.core.domain.sums import PairSums, Sums, total
 from engine.records import RunStats
@@ -30,9 +27,8 @@ from ui.statistics.words import (
 )
 from ui.text.formatting import without_markup
 from ui.text.language import Translator, translate
-from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, show_text, vbox
+from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.metrics import INSET_PX, LineMetric
@@ -52,8 +48,6 @@ class TotalsPage(StatsPage):
         self._theme = theme
         self.rows: tuple[PairSums, ...] = ()
         self.sums = Sums()
-        self._speeds: dict[tuple[str, str], PairSpeed] = {}
-        self.recent: dict[tuple[str, str], QLabel] = {}
         empty = tr("Nothing counted yet. The totals remain even when chats are deleted.")
         self.empty = label(empty, "caption", wrap=True)
         self.add([self.empty])
@@ -79,10 +73,8 @@ class TotalsPage(StatsPage):
         self.column.addStretch(1)
         self.show_rows(())
 
-    def show_rows(self, rows: Sequence[PairSums], speeds: Sequence[PairSpeed] = ()) -> None:
-        """Show the totals; ``speeds``: the last answers of each pair."""
+    def show_rows(self, rows: Sequence[PairSums]) -> None:
         self.rows, self.sums = tuple(rows), total(rows)
-        self._speeds = {(each.target, each.draft): each for each in speeds}
         sums = self.sums
         self.empty.setVisible(not self.rows)
         texts = sums_texts(sums)
@@ -96,14 +88,10 @@ class TotalsPage(StatsPage):
         self.split.show(sums.stats)
         self.origin.set_parts(source_parts(sums.stats))
         keys = [(row.target, row.draft, row.mode) for row in self.rows]
-        wanted = [pair for pair in dict.fromkeys(key[:2] for key in keys) if pair in self._speeds]
-        if keys != list(self.pair_lines) or wanted != list(self.recent):
+        if keys != list(self.pair_lines):
             self._make_pairs()
         for row in self.rows:
             self.pair_lines[row.target, row.draft, row.mode].set_value(row_text(row.sums))
-        for pair, recent in self.recent.items():
-            words = measured_words(self._speeds[pair]), losing_words(self._speeds[pair])
-            show_text(recent, " ".join(in_language(each) for each in words if each))
 
     def _add_title(self, row: PairSums) -> None:
         for text, kind, name in ((target_title(row), "strong", row.target), (draft_title(row), "caption", row.draft)):
@@ -118,7 +106,7 @@ class TotalsPage(StatsPage):
             if widget is not None:
                 widget.setParent(None)
                 widget.deleteLater()
-        self.pair_lines, self.recent = {}, {}
+        self.pair_lines = {}
         for (target, draft), group in groupby(self.rows, lambda row: (row.target, row.draft)):
             rows = list(group)
             self._add_title(rows[0])
@@ -127,10 +115,6 @@ class TotalsPage(StatsPage):
                 line.setAccessibleDescription(f"{pair_title(row)}. {statistic_help('pair')}")
                 self._pairs.addWidget(line)
                 self.pair_lines[target, draft, row.mode] = line
-            if (target, draft) in self._speeds:
-                self.recent[target, draft] = recent = label("", "caption", wrap=True)
-                recent.setContentsMargins(INSET_PX, 0, INSET_PX, 4)
-                self._pairs.addWidget(recent)
         for made in self.by_pair.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
             made.show()
 
@@ -197,9 +181,9 @@ class StatsPanel(QFrame):
         self._summarise()
         self._ask.start()
 
-    def show_all(self, rows: Sequence[PairSums], speeds: Sequence[PairSpeed] = ()) -> None:
-        """Show the all-time totals, and the speed of each pair's last answers."""
-        self.all.show_rows(rows, speeds)
+    def show_all(self, rows: Sequence[PairSums]) -> None:
+        """Show the all-time totals."""
+        self.all.show_rows(rows)
         self.reset_button.setEnabled(bool(rows))
         self._summarise()
 
@@ -219,19 +203,10 @@ class StatsPanel(QFrame):
         self._summarise()
         self._ask.start()
 
-    def begin(self) -> None:
-        self.now.begin()
-
-    def show_stats(self, stats: RunStats) -> None:
-        self.now.show_stats(stats)
-
     def end(self, stats: RunStats | None) -> None:
         self.now.end(stats)
         self._summarise()
         self._ask.start()
-
-    def set_engine(self, view: EngineView) -> None:
-        self.now.set_engine(view)
 
     def _ask_reset(self) -> None:
         question = ConfirmDialog(

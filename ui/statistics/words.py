@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from app.core.domain.context import ContextParts
 from app.core.domain.speed.verdict import SpeedVerdict, sums_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import Mode, ModelInfo, RunStats, Source
@@ -15,7 +14,6 @@ from ui.text.formatting import (
     milliseconds,
     mode_label,
     per_pass,
-    percent,
     size,
     times_plain,
 )
@@ -86,29 +84,15 @@ _STATISTICS = {  # name and explanation of each statistic
         tr.mark("Time of a pass"),
         tr.mark("The time of a pass by step, measured around each step and added up."),
     ),
-    "context": (
-        tr.mark("Context used"),
-        tr.mark("Tokens of the conversation in the context, out of those it has room for."),
-    ),
     "source": (tr.mark("Sources of the tokens"), tr.mark("The source of each token.")),
-    "target_weights": (
-        tr.mark("Target, weights"),
-        tr.mark("Memory of the target's weights, main and GPU memory together."),
+    "target_memory": (
+        tr.mark("Target"),
+        tr.mark("Memory of the target: weights, cache of the conversation at full length, and compute buffers."),
     ),
-    "target_cache": (
-        tr.mark("Target, cache"),
-        tr.mark("Memory of the target's cache of the conversation, at full length."),
+    "draft_memory": (
+        tr.mark("Draft"),
+        tr.mark("Memory of the draft model: weights, cache of the conversation at full length, and compute buffers."),
     ),
-    "draft_weights": (
-        tr.mark("Draft, weights"),
-        tr.mark("Memory of the draft model's weights, main and GPU memory together."),
-    ),
-    "draft_cache": (
-        tr.mark("Draft, cache"),
-        tr.mark("Memory of the draft model's cache of the conversation, at full length."),
-    ),
-    "compute": (tr.mark("Compute buffers"), tr.mark("Memory for the computations of both models.")),
-    "memory": (tr.mark("All models"), tr.mark("Weights, caches and compute buffers of target and draft together.")),
     "why": (
         tr.mark("Why it drafts this way"),
         tr.mark("Why the engine drafts the way it does now. Earlier reasons in this answer:"),
@@ -122,7 +106,7 @@ _STATISTICS = {  # name and explanation of each statistic
     ),
 }
 MEASURED = tr.mark("As llama.cpp reported it when it loaded the model.")
-MEMORY_KEYS = ("target_weights", "target_cache", "draft_weights", "draft_cache", "compute", "memory")
+MEMORY_KEYS = ("target_memory", "draft_memory")
 SOURCES = {
     Source.DRAFT: (tr.mark("Draft"), "draft", tr.mark("Proposed by the draft model and accepted by the target.")),
     Source.HEAD: (
@@ -203,15 +187,6 @@ def sums_texts(sums: Sums) -> dict[str, str]:
     }
 
 
-def context_text(parts: ContextParts) -> str:
-    """The used context: ``1,204 of 4,096, 29%``."""
-    if not parts.size:
-        return UNKNOWN
-    return tr("{used} of {size}, {share}").format(
-        used=count(parts.used), size=count(parts.size), share=percent(parts.share)
-    )
-
-
 def step_seconds(stats: RunStats) -> dict[str, float]:
     amounts = {"draft": stats.draft_s, "verify": stats.verify_s, "sample": stats.sample_s}
     return {**amounts, "rest": max(stats.decode_s - sum(amounts.values()), 0.0)}
@@ -220,15 +195,7 @@ def step_seconds(stats: RunStats) -> dict[str, float]:
 def memory_texts(target: ModelInfo | None, draft: ModelInfo | None) -> dict[str, str]:
     """The loaded models' memory."""
     uses = [model.memory if model else None for model in (target, draft)]
-    known = [use for use in uses if use is not None]
-    texts = dict.fromkeys(MEMORY_KEYS, UNKNOWN)
-    for role, use in zip(("target", "draft"), uses, strict=True):
-        if use is not None:
-            texts[f"{role}_weights"], texts[f"{role}_cache"] = size(use.weights_bytes), size(use.cache_bytes)
-    if known:
-        texts["compute"] = size(sum(use.compute_bytes for use in known))
-        texts["memory"] = size(sum(use.all_bytes for use in known))
-    return texts
+    return {key: UNKNOWN if use is None else size(use.all_bytes) for key, use in zip(MEMORY_KEYS, uses, strict=True)}
 
 
 def pair_title(row: PairSums) -> str:

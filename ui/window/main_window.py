@@ -248,7 +248,7 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.begin_answer(view)
         self.speech.begin()
-        self.stats.begin()
+        self.stats.now.begin()
         self.composer.set_streaming(True)
 
     def finish_answer(self, view: MessageView) -> None:
@@ -261,7 +261,7 @@ class MainWindow(QMainWindow):
         self.composer.set_streaming(False)
 
     def show_stats(self, stats: RunStats) -> None:
-        self.stats.show_stats(stats)
+        self.stats.now.show_stats(stats)
         if stats.context_size:
             self.composer.set_context(stats.context_used, stats.context_size)
 
@@ -273,7 +273,7 @@ class MainWindow(QMainWindow):
             self.set_titles([(model_name(view.target), shown_name(view.target))])
         self.header.set_engine(view)
         self.composer.set_engine(view)
-        self.stats.set_engine(view)
+        self.stats.now.set_engine(view)
         self.legend.set_offered(view.sources)
         self.transcript.menus.set_modes(view.modes, view.unavailable)
         self.chat_settings.set_engine(view)

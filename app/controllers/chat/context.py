@@ -92,7 +92,6 @@ class ContextController(PartsController):
         self._failed: MessageView | None = None  # the open conversation's last message if it failed
         meter = ContextMeter(self._window.theme)
         self._window.header.add_indicator(meter)
-        meter.parts_changed.connect(self._window.stats.now.show_context)
         meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
         self.meter = meter
         lines = self._window.transcript.summaries

@@ -201,8 +201,6 @@ class RaceController(PartsController):
     def _on_ended(self, event: RaceEnded) -> None:
         page = self._page
         page.end(event.result, event.problem)
-        for notice in event.notices:
-            page.notice.show_notice(in_language(notice))
         page.set_earlier(self.store.all())
         if not self._window.race.is_open and event.result is not None:
             self._window.show_notice(tr("The race is over. The Race page shows the result."))

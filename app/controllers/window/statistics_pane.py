@@ -6,14 +6,12 @@ Nothing here blocks: reads run on the storage thread, and files are written on a
 from __future__ import annotations
 
 import logging
-import sqlite3
 from concurrent.futures import Future
 from pathlib import Path
 
 from PySide6.QtCore import Signal
 
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.speed.pair_speed import PairSpeed
 from app.core.domain.sums import PairSums
 from app.core.storage.chats.totals import read_totals, reset_totals
 from app.core.storage.pair_speeds import PairSpeeds
@@ -23,18 +21,16 @@ from ui.widgets.dialogs import ask_statistics_file
 
 log = logging.getLogger(__name__)
 
-Totals = tuple[tuple[PairSums, ...], tuple[PairSpeed, ...]]  # the sums, and each pair's latest speeds
-
 
 class StatisticsController(PartsController):
-    totals_read = Signal(object)  # `Totals`; emitted on the storage thread
+    totals_read = Signal(object)  # the sums by pair and mode; emitted on the storage thread
 
     def __init__(self, parts: Parts) -> None:
         super().__init__(parts)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._is_writing = False
         panel = self._window.stats
-        self.totals_read.connect(lambda totals: panel.show_all(*totals))
+        self.totals_read.connect(panel.show_all)
         panel.totals_requested.connect(self.refresh)
         panel.export_requested.connect(lambda: ask_statistics_file(self._window, lambda path: self.export(Path(path))))
         panel.reset_requested.connect(self.reset)
@@ -42,17 +38,14 @@ class StatisticsController(PartsController):
     def refresh(self) -> None:
         """Read the totals, and show them later."""
 
-        def read(db: sqlite3.Connection) -> Totals:
-            return read_totals(db), self._speeds.all()
-
-        def report(future: Future[Totals]) -> None:
+        def report(future: Future[tuple[PairSums, ...]]) -> None:
             error = future.exception()
             if error is not None:
                 log.warning("The statistics could not be read: %s", error)
             else:
                 self.totals_read.emit(future.result())
 
-        self._store.post(read).add_done_callback(report)
+        self._store.post(read_totals).add_done_callback(report)
 
     def reset(self) -> None:
         self._attempt(lambda: self._store.write(reset_totals))

@@ -208,10 +208,9 @@ class LlamaServerPeer:
             PeerError: the server refused, is gone, or reports no timings.
         """
         process, client = self._servers[variant.mode]
-        started = time.perf_counter()
         try:
             with client.answer("/completion", completion(question)) as answers:
-                return read_answer(next(answers, {}), time.perf_counter() - started)
+                return read_answer(next(answers, {}))
         except RemoteError as error:
             raise process.error(error.message) from error
         except (LookupError, TypeError, ValueError) as error:
@@ -270,7 +269,7 @@ def completion(question: Question) -> dict[str, Any]:
     }
 
 
-def read_answer(answer: Mapping[str, Any], wall_s: float) -> MeasuredAnswer:
+def read_answer(answer: Mapping[str, Any]) -> MeasuredAnswer:
     """Read a completion with its timings.
 
     Raises:
@@ -287,8 +286,7 @@ def read_answer(answer: Mapping[str, Any], wall_s: float) -> MeasuredAnswer:
         accepted=accepted,
         decode_s=float(timings["predicted_ms"]) / 1000.0 if tokens else 0.0,
     )
-    ids = tuple(int(token) for token in answer.get("tokens", ()))
-    return MeasuredAnswer(stats, ids, wall_s - float(timings["prompt_ms"]) / 1000.0)
+    return stats, tuple(int(token) for token in answer.get("tokens", ()))
 
 
 def free_ports(count: int) -> list[int]:

@@ -52,20 +52,12 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
-from engine.sentences import i18n
 from engine.session.session import Session
 
 log = logging.getLogger(__name__)
 
 SLICE_S = 0.25  # short compared with changes of machine load, long compared with the cost of a switch
 QUESTION = "question"  # id of a race's only prompt
-THREADS_NOTICE = i18n(
-    "Other programs used the processor during the race, and the lanes ended with different numbers of threads. Close "
-    "those programs and race again for a reliable verdict."
-)
-TOO_SHORT_NOTICE = i18n(
-    "The answers are too short for a reliable verdict. Ask for something longer, or use a larger model."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +168,8 @@ class _LaneAnswer:
         yield LaneProgress(self._number, self._round, self.stats, self.finished)
 
     def as_run(self, temperature: float) -> BenchmarkRun:
-        stats, variant = self.stats, variant_of(self._lane.choice)
-        return BenchmarkRun(
-            QUESTION, QUESTION, temperature, variant, stats, self._round, self.token_ids, stats.decode_s
-        )
+        variant = variant_of(self._lane.choice)
+        return BenchmarkRun(QUESTION, QUESTION, temperature, variant, self.stats, self._round, self.token_ids)
 
 
 def _request_of_lane(request: ChatRequest, choice: LaneChoice) -> ChatRequest:
@@ -291,9 +281,6 @@ class Race:
             yield RaceEnded(problem=problem)
             return
         result = self._result(rounds, lanes, runs)
-        notices = [THREADS_NOTICE] if len({lane.session.threads for lane in lanes}) > 1 else []
-        if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
-            notices.append(TOO_SHORT_NOTICE)
         if self._store is not None:
             try:
                 result = self._store.add(result)
@@ -301,7 +288,7 @@ class Race:
                 problem = problem or error.problem
         if self._speeds is not None:
             _store_speeds(self._speeds, result, lanes)
-        yield RaceEnded(result, problem, tuple(notices))
+        yield RaceEnded(result, problem)
 
     def _result(self, rounds: Rounds, lanes: Sequence[Lane], runs: Sequence[BenchmarkRun]) -> RaceResult:
         setup, choices, readies = self._setup, self._setup.lanes, [lane.session.ready() for lane in lanes]

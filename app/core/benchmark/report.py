@@ -1,5 +1,6 @@
 """The report of a benchmark, as JSON and Markdown: machine, models, settings, a row for each variant, every answer."""
 
+import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,6 +13,7 @@ import app
 from app.core.benchmark.ratios import Ratio, ratio_of
 from app.core.benchmark.runs import ALL_CATEGORIES, AUTO, OWN_ENGINE, PLAIN, BenchmarkRun, Variant
 from app.core.domain.sums import summed
+from app.core.storage.chats.codec import stats_to_text
 from engine.llama import library
 from engine.records import EngineReady, ModelInfo, RunStats
 
@@ -30,7 +32,6 @@ _STATS: tuple[tuple[str, Callable[[RunStats], str]], ...] = (
     ("rollback ms", lambda stats: _decimal(stats.rollback_s * 1000.0, 1)),
 )
 _HEAD = ("tokens/s", "over plain", "auto over it", "tokens per pass", "accepted", "p50 ms", "p95 ms", "identical")
-_PARTS = ("draft", "verify", "sample", "rollback")  # the parts of a pass whose times our engine reports
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,20 +48,11 @@ class Row:
     variant: Variant
     answers: int
     stats: RunStats
-    wall_seconds: float | None
     ratio: Ratio | None
     auto_ratio: Ratio | None
     same_answers: float | None
 
-    @property
-    def shares(self) -> dict[str, float | None]:
-        """The share of the time for each part of a pass; None if the engine does not report it."""
-        seconds = {part: float(getattr(self.stats, f"{part}_s")) for part in _PARTS}
-        known = self.stats.decode_s > 0 and any(seconds.values())
-        return {part: amount / self.stats.decode_s if known else None for part, amount in seconds.items()}
-
     def as_dict(self) -> dict[str, object]:
-        stats = self.stats
         return {
             "engine": self.variant.engine,
             "category": self.category,
@@ -68,20 +60,13 @@ class Row:
             "mode": self.variant.mode,
             "depth": self.variant.depth,
             "answers": self.answers,
-            "tokens": stats.tokens,
-            "seconds": stats.decode_s,
-            "wall_seconds": self.wall_seconds,
-            "tokens_per_second": stats.tokens_per_second,
+            "tokens_per_second": self.stats.tokens_per_second,
+            "tokens_per_pass": self.stats.tokens_per_pass,
+            "acceptance_rate": self.stats.acceptance_rate,
             **_ratio_as_dict("speedup", self.ratio),
             **_ratio_as_dict("auto_over_it", self.auto_ratio),
-            "tokens_per_pass": stats.tokens_per_pass,
-            "acceptance_rate": stats.acceptance_rate,
-            "accepted_by_depth": stats.accepted_by_depth,
-            "proposed_by_depth": stats.proposed_by_depth,
-            "inter_token_ms_p50": stats.inter_token_ms_p50,
-            "inter_token_ms_p95": stats.inter_token_ms_p95,
-            **{f"{part}_share": share for part, share in self.shares.items()},
             "same_answers": self.same_answers,
+            "stats": json.loads(stats_to_text(self.stats) or "{}"),
         }
 
 
@@ -131,7 +116,6 @@ def summarise(runs: Sequence[BenchmarkRun], *, seeded: bool = False) -> list[Row
 
 def _row(category: str, temperature: float, variant: Variant, runs: Sequence[BenchmarkRun], *, seeded: bool) -> Row:
     mine = [run for run in runs if run.variant == variant]
-    walls = [run.wall_s for run in mine if run.wall_s is not None]
     is_compared = temperature == 0.0 or (seeded and variant.engine == OWN_ENGINE)
     return Row(
         category,
@@ -139,7 +123,6 @@ def _row(category: str, temperature: float, variant: Variant, runs: Sequence[Ben
         variant,
         len(mine),
         sum_of([run.stats for run in mine]),
-        sum(walls) if len(walls) == len(mine) else None,
         ratio_of(runs, variant, PLAIN),
         None if variant == AUTO else ratio_of(runs, AUTO, variant),
         _same_answers(mine, runs) if is_compared else None,

@@ -32,13 +32,13 @@ class OwnEngine:
         self._session = session
         self.variants: Sequence[Variant] = tuple(variants)
 
-    def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
+    def prompt_ids(self, prompt: BenchmarkPrompt) -> tuple[int, ...]:
         """The prompt's token ids, which all contestants get.
 
         Raises:
             EngineError: the chat template refuses the prompt.
         """
-        return tuple(self._session.prompt_ids(_conversation(prompt, raw=raw)))
+        return tuple(self._session.prompt_ids(ChatRequest(messages=prompt.messages)))
 
     def begin_round(self) -> None:
         """Does nothing: the session learns nothing from answers except pass costs."""
@@ -56,19 +56,17 @@ class OwnEngine:
         Raises:
             EngineError: the prompt does not fit the context, or a pass failed.
         """
-        request = replace(
-            _conversation(question.prompt, raw=question.raw),
+        request = ChatRequest(
+            messages=question.prompt.messages,
             mode=Mode(variant.mode),
             depth=variant.depth,
             sampling=question.sampling,
             max_tokens=question.max_tokens,
             ignore_eos=question.ignore_eos,
         )
-        started = time.perf_counter()
         for event in self._session.generate(request):
             if isinstance(event, Finished):
-                wall_s = time.perf_counter() - started - event.stats.prompt_s
-                return MeasuredAnswer(event.stats, event.token_ids, wall_s)
+                return event.stats, event.token_ids
         raise RuntimeError("an answer ended without its last event")
 
 
@@ -80,12 +78,6 @@ def make_variants(modes: Sequence[Mode], depths: Sequence[int | None], unavailab
             continue
         variants += [Variant(mode.value, depth) for depth in ((None,) if mode is Mode.AUTO else depths)]
     return tuple(dict.fromkeys(variants))
-
-
-def _conversation(prompt: BenchmarkPrompt, *, raw: bool) -> ChatRequest:
-    if raw:
-        return ChatRequest(raw_prompt=prompt.messages[-1].content)
-    return ChatRequest(messages=prompt.messages)
 
 
 class Runner:
@@ -147,17 +139,8 @@ class Runner:
             for one in self._contestants:
                 one.prepare(question)
             for contestant, variant in rotated(self._pairs, index, self.rounds):
-                answered = contestant.answer(variant, question)
-                run = BenchmarkRun(
-                    prompt.id,
-                    prompt.category,
-                    temperature,
-                    variant,
-                    answered.stats,
-                    self.rounds,
-                    answered.token_ids,
-                    answered.wall_s,
-                )
+                stats, ids = contestant.answer(variant, question)
+                run = BenchmarkRun(prompt.id, prompt.category, temperature, variant, stats, self.rounds, ids)
                 self.runs.append(run)
                 self.on_run(run)
 
@@ -171,11 +154,10 @@ class Runner:
         seed = None if plan.sampling.seed is None else plan.sampling.seed + self.rounds
         return Question(
             prompt=prompt,
-            ids=self._own.prompt_ids(prompt, raw=plan.raw),
+            ids=self._own.prompt_ids(prompt),
             sampling=replace(plan.sampling, temperature=temperature, seed=seed),
             max_tokens=plan.max_tokens,
             ignore_eos=plan.ignore_eos,
-            raw=plan.raw,
         )
 
 

@@ -1,5 +1,6 @@
 """The records of a benchmark: variants, questions, answers, contestants."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,6 +8,7 @@ from typing import Protocol
 from app.core.benchmark.prompts import BenchmarkPrompt
 from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.races import LaneChoice
+from app.core.storage.chats.codec import stats_to_text
 from engine.records import Mode, RunStats, SamplingParams
 
 OWN_ENGINE = "paceline"
@@ -53,7 +55,6 @@ class BenchmarkPlan:
     sampling: SamplingParams
     max_tokens: int
     repeat: int = 1
-    raw: bool = False
     ignore_eos: bool = False
     max_minutes: float | None = None
 
@@ -67,16 +68,9 @@ class Question:
     sampling: SamplingParams
     max_tokens: int
     ignore_eos: bool = False
-    raw: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredAnswer:
-    """One measured answer. ``wall_s``: seconds of the request by our clock, minus prompt processing if known."""
-
-    stats: RunStats
-    token_ids: tuple[int, ...]
-    wall_s: float
+MeasuredAnswer = tuple[RunStats, tuple[int, ...]]  # counters and token ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +84,6 @@ class BenchmarkRun:
     stats: RunStats
     round: int = 0
     token_ids: tuple[int, ...] = ()
-    wall_s: float | None = None
 
     def as_dict(self) -> dict[str, object]:
         """The counters, without the text."""
@@ -100,13 +93,7 @@ class BenchmarkRun:
             "temperature": self.temperature,
             "round": self.round,
             "compared": self.variant.label,
-            "tokens": self.stats.tokens,
-            "passes": self.stats.passes,
-            "proposed": self.stats.proposed,
-            "accepted": self.stats.accepted,
-            "decode_s": self.stats.decode_s,
-            "draft_s": self.stats.draft_s,
-            "wall_s": self.wall_s,
+            "stats": json.loads(stats_to_text(self.stats) or "{}"),
         }
 
 

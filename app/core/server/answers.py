@@ -161,16 +161,13 @@ class ResponseBuilder(AnswerBuilder):
         chunks = list(texts)
         logprobs = self._reported_logprobs([one for chunk in chunks for one in chunk.logprobs])
         parts = self._read_all(chunks)
-        content: Json = {"message": _message(parts)} if self._chat else {"text": self._asked.echo + text_in(parts)}
+        content: Json = {"message": _message(parts)} if self._chat else {"text": text_in(parts)}
         choice = {"index": 0, **content, "logprobs": logprobs, "finish_reason": self._finish_reason(finished)}
         figures = self._metrics(finished.stats) | {"usage": self._usage(finished.stats)}
         return {**self._head(is_chunk=False), "choices": [choice], **figures}
 
     def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
-        """The role in a chat, the echo in a text completion."""
-        if self._chat:
-            return [self._chunk({"delta": {"role": "assistant", "content": ""}})]
-        return [self._chunk({"text": self._asked.echo})] if self._asked.echo else []
+        return [self._chunk({"delta": {"role": "assistant", "content": ""}})] if self._chat else []
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         self._logprobs += chunk.logprobs
@@ -220,7 +217,7 @@ class ResponseBuilder(AnswerBuilder):
             return None
         if self._chat:
             return {"content": [logprob_of_chat(one) for one in logprobs], "refusal": None}
-        reported, self._num_chars = _logprobs_of_text(logprobs, self._num_chars or len(self._asked.echo))
+        reported, self._num_chars = _logprobs_of_text(logprobs, self._num_chars)
         return reported
 
     def _chunk(

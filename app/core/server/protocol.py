@@ -63,6 +63,7 @@ _SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "modalities": (["text"],),
     "audio": (),
     "web_search_options": (),
+    "echo": (False,),
     "functions": ([],),  # older name of tools
     "function_call": ("none", "auto"),
 }
@@ -95,7 +96,7 @@ class ServedModel:
 class CompletionRequest:
     """A parsed request: a chat, or (``chat`` False) a text completion.
 
-    ``tool_names``: tools that may be called. ``echo``: text before the answer. ``warnings``: about ignored fields.
+    ``tool_names``: tools that may be called. ``warnings``: about ignored fields.
     ``has_client_grammar``: the client wrote the grammar, so it must be checked before use. ``extras``: what the builder
     of answers of another API needs.
     """
@@ -105,7 +106,6 @@ class CompletionRequest:
     stream: bool = False
     include_usage: bool = False
     tool_names: frozenset[str] = frozenset()
-    echo: str = ""
     has_client_grammar: bool = False
     warnings: tuple[str, ...] = ()
     extras: Mapping[str, Any] = field(default_factory=dict)
@@ -145,13 +145,13 @@ def parse_request(
         ignore_eos=fields.boolean("ignore_eos", default=model.defaults.ignore_eos),
     )
     request = _with_speculation(request, fields.nested("speculation"), model)
-    form, use, echo = read_form(fields), ToolUse(), ""
+    form, use = read_form(fields), ToolUse()
     if chat:
         use = read_tools(fields, model.ready.target, form)
         given = read_messages(fields, model.picture_source) if messages is None else messages
         request = _chat(request, fields, model, complete_messages(given, model.system, use.tool_text), use)
     else:
-        request, echo = _text(request, fields, model, may_be_empty=may_be_empty)
+        request = _text(request, fields, model, may_be_empty=may_be_empty)
     request = _with_grammar(request, use.grammar or form.grammar)
     stream = fields.boolean("stream")
     include_usage = _include_usage(fields.nested("stream_options"), stream=stream)
@@ -168,7 +168,6 @@ def parse_request(
         stream,
         include_usage,
         use.names,
-        echo,
         form.is_from_client and not use.grammar,
         current_warnings(),
     )
@@ -191,21 +190,20 @@ def _chat(
     )
 
 
-def _text(request: ChatRequest, fields: Fields, model: ServedModel, *, may_be_empty: bool) -> tuple[ChatRequest, str]:
-    """The request of a text completion, and the text to echo."""
-    prompt, echo = _prompt(fields.pop("prompt"), model, may_be_empty=may_be_empty), fields.boolean("echo")
+def _text(request: ChatRequest, fields: Fields, model: ServedModel, *, may_be_empty: bool) -> ChatRequest:
+    """The request of a text completion."""
+    prompt = _prompt(fields.pop("prompt"), model, may_be_empty=may_be_empty)
     suffix = fields.text("suffix")
     suffix = suffix if may_be_empty else suffix or None
-    if (echo or suffix is not None) and isinstance(prompt, tuple):
-        name = "echo" if echo else "suffix"
-        raise unsupported(name, f"`{name}` is for prompts that are texts, not for token ids.")
+    if suffix is not None and isinstance(prompt, tuple):
+        raise unsupported("suffix", "`suffix` is for prompts that are texts, not for token ids.")
     if suffix is not None and not model.ready.target.supports_infill:
         message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
         raise unsupported("suffix", message)
     request = replace(request, suffix=suffix, top_logprobs=fields.integer("logprobs", 0, MAX_TOP_LOGPROBS))
     if isinstance(prompt, tuple):
-        return replace(request, raw_prompt="", raw_ids=prompt), ""
-    return replace(request, raw_prompt=prompt), prompt if echo else ""
+        return replace(request, raw_prompt="", raw_ids=prompt)
+    return replace(request, raw_prompt=prompt)
 
 
 def _with_grammar(request: ChatRequest, grammar: str) -> ChatRequest:

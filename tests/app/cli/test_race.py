@@ -119,7 +119,6 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert main([*QUESTION, "--json", str(out)]) == INTERRUPTED
     told = capsys.readouterr()
     assert "All 1 round\n" in told.out
-    assert "too short for a reliable verdict" in told.err  # sixteen tokens are less than a time slice
     assert json.loads(out.read_text(encoding="utf-8"))["num_rounds"] == 1
 
 

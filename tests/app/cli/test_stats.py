@@ -55,7 +55,7 @@ def test_json_is_the_export_of_all_statistics(capsys: pytest.CaptureFixture[str]
     fill()
     assert main(["stats", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert [row["answer_tokens"] for row in data["totals"]] == [120, 30]
+    assert [row["tokens"] for row in data["totals"]] == [120, 30]
     assert [row["chat_title"] for row in data["answers"]] == ["=HYPERLINK()", "second"]
 
 

@@ -117,7 +117,6 @@ def test_plots_speak(filled: MainWindow) -> None:
         page.acceptance.by_depth,
         page.split.bar,
         page.origin,
-        page.context_bar,
     ):
         assert plot.accessibleName()
         assert plot.accessibleDescription()

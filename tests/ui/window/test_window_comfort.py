@@ -127,7 +127,7 @@ def test_the_side_panes_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> 
 
 
 def test_no_button_and_no_bar_cuts_larger_text(window: MainWindow, qtbot: QtBot) -> None:
-    window.stats.show_stats(STATS)
+    window.stats.now.show_stats(STATS)
     window.set_text_size("larger")
     buttons = [window.sidebar.new_button, window.sidebar.settings_button, window.stats.reset_button]
     window.stats.reset_button.show()

@@ -12,7 +12,6 @@ from engine.records import Mode, RunStats, Source
 
 MAX_ANSWERS = 50
 MAX_RACES = 10
-MIN_ANSWERS = 5  # minimum number of answers for advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +91,6 @@ class PairSpeed:
         """The newest race in the mode ``auto``, which chats use; without one, the newest race."""
         usual = [race for race in self.races if race.mode == Mode.AUTO.value]
         return max(usual or self.races, key=lambda race: race.ended_at, default=None)
-
-    @property
-    def is_losing(self) -> bool:
-        """True if enough answers were slower than plain decoding, by more than chance."""
-        return self.verdict.is_loss and self.num_compared >= MIN_ANSWERS
 
 
 def answers_verdict_of(answers: Sequence[AnswerSpeed]) -> SpeedVerdict:

@@ -237,4 +237,3 @@ class RaceEnded(JobEvent):
 
     result: RaceResult | None = None
     problem: Problem | None = None
-    notices: tuple[str, ...] = field(default=())

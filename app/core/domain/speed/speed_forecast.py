@@ -194,19 +194,6 @@ def measured_words(speed: PairSpeed) -> Sentence:
     return joined(parts)
 
 
-def losing_words(speed: PairSpeed) -> Sentence:
-    """Advice for a pair whose last answers were slower than plain decoding; empty otherwise."""
-    if not speed.is_losing:
-        return i18n("")
-    lost = i18n(
-        "The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.",
-        num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
-    )  # fmt: skip
-    if not speed.draft:
-        return joined([lost, i18n("Choose the mode Off, or Auto, which drafts only when that pays.")])
-    return joined([lost, i18n("Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).")])
-
-
 def _race_words(race: RaceSpeed) -> Sentence:
     if race.low is None or race.high is None:
         return i18n("Measured here: {speedup:.2f}× the speed without drafting, in a race.", speedup=race.speedup)

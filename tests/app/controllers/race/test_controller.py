@@ -133,9 +133,6 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(harness: AppHarness, qtb
     tell(LaneProgress(1, 0, auto, finished=False))
     qtbot.waitUntil(lambda: track.lanes[1].speed.value == "10.0")
     assert track.lanes[1].text.text == "Water flows"
-    assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "2.00×"]
-    assert track.verdict.headline.text() == "2.00×"
-    assert track.verdict.words.text() == "Auto: 2.00× so far"
     assert track.lanes[1].lines["accepted"].value == "33% of 15"
     tell(LaneProgress(1, 0, RunStats(tokens=200, passes=90, decode_s=20.0), finished=True))
     qtbot.waitUntil(lambda: track.lanes[1].bar.share == 1.0)

@@ -11,6 +11,7 @@ from app.core.benchmark.opened_lanes import LaneFailedError, open_lanes, read_la
 from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice
 from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
+from engine.fit.fit import estimate
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 
@@ -49,8 +50,8 @@ def test_a_question_without_room_for_an_answer_is_refused(session: Session) -> N
 
 
 def test_the_memory_of_all_lanes_is_judged_together(session: Session) -> None:
-    (both,) = opened_lanes._contexts(session.ready().target, 2, 1024, 1)
-    two, texts = both.needed_bytes, (PLAIN_LANE, LaneChoice(Mode.SUFFIX))
+    one, texts = estimate([builtin_target()], 1024), (PLAIN_LANE, LaneChoice(Mode.SUFFIX))
+    two = 2 * (one.cache_bytes + one.compute_bytes)
     opened_lanes._check_memory(texts, session, 1024, available_bytes=two)
     with pytest.raises(NotEnoughMemoryError, match="The 2 lanes need about"):
         opened_lanes._check_memory(texts, session, 1024, available_bytes=two - 1)

@@ -83,8 +83,7 @@ def peer(program: str) -> Iterator[LlamaServerPeer]:
 
 
 def ask(peer: LlamaServerPeer, config: str) -> tuple[RunStats, tuple[int, ...]]:
-    answered = peer.answer(Variant(config, None, "llama-server"), QUESTION)
-    return answered.stats, answered.token_ids
+    return peer.answer(Variant(config, None, "llama-server"), QUESTION)
 
 
 def test_each_configuration_has_its_own_server_and_reported_time(peer: LlamaServerPeer) -> None:
@@ -162,12 +161,12 @@ def test_the_real_server_gives_our_answers_at_temperature_0() -> None:
     load = LoadRequest(str(builtin_target()), str(builtin_draft()))
     loaded = session.load(load)
     own = OwnEngine(session, make_variants([], [], set()))
-    question = Question(PROMPT, own.prompt_ids(PROMPT, raw=False), SamplingParams(temperature=0.0), 64)
+    question = Question(PROMPT, own.prompt_ids(PROMPT), SamplingParams(temperature=0.0), 64)
     try:
         made = LlamaServerPeer(REAL, load, loaded)
         try:
-            mine = own.answer(PLAIN, question).token_ids
-            answers = {variant.mode: made.answer(variant, question).token_ids for variant in made.variants}
+            mine = own.answer(PLAIN, question)[1]
+            answers = {variant.mode: made.answer(variant, question)[1] for variant in made.variants}
         finally:
             made.close()
     finally:
@@ -220,12 +219,12 @@ def test_auto_without_the_draft_runs_beside_the_pair() -> None:
         assert list(peer.variants) == [NO_DRAFT_AUTO]
         peer.begin_round()
         peer.prepare(question)
-        answered = peer.answer(NO_DRAFT_AUTO, question)
+        stats, _ids = peer.answer(NO_DRAFT_AUTO, question)
         with pytest.raises(PeerError, match="there is no draft to leave out"):
             open_peers([NO_DRAFT], load, replace(loaded, draft=None), stack)
-    assert answered.stats.mode is Mode.AUTO
-    assert answered.stats.tokens > 0
-    assert {source.value for source in answered.stats.provenance} & {"draft"} == set()
+    assert stats.mode is Mode.AUTO
+    assert stats.tokens > 0
+    assert {source.value for source in stats.provenance} & {"draft"} == set()
 
 
 # ---- processes ------------------------------------------------------------------------------------------------------

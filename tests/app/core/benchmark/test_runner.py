@@ -27,8 +27,8 @@ class Scripted:
         self.rounds = 0
         self._seconds = seconds
 
-    def prompt_ids(self, asked: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
-        return (len(asked.id), int(raw))
+    def prompt_ids(self, asked: BenchmarkPrompt) -> tuple[int, ...]:
+        return (len(asked.id),)
 
     def begin_round(self) -> None:
         self.rounds += 1
@@ -39,7 +39,7 @@ class Scripted:
     def answer(self, variant: Variant, question: Question) -> MeasuredAnswer:
         self.asked.append((variant, question))
         seconds = next(self._seconds)
-        return MeasuredAnswer(RunStats(tokens=100, passes=100, decode_s=seconds), (1,), seconds)
+        return RunStats(tokens=100, passes=100, decode_s=seconds), (1,)
 
 
 def runner_of(

@@ -116,7 +116,6 @@ def test_what_changes_nothing_is_taken(field: str, value: object) -> None:
     ("fields", "word"),
     [
         ({"frobnicate": 1}, "`frobnicate`"),
-        ({"echo": True}, "`echo`"),  # for text completions only
         ({"model": "gpt-4o"}, "has `tiny`"),
         ({"stream_options": {"include_usage": True}}, "`stream_options`"),
         ({"stream": True, "stream_options": {"usage": True}}, "`stream_options.usage`"),
@@ -323,9 +322,9 @@ def test_probabilities_are_asked_for_in_two_ways() -> None:
 
 
 def test_a_gap_is_filled_where_the_model_can() -> None:
-    body: dict[str, object] = {"prompt": "def f(", "suffix": "return x", "echo": True}
+    body: dict[str, object] = {"prompt": "def f(", "suffix": "return x"}
     asked = parse_request(body, with_facts(supports_infill=True), chat=False)
-    assert (asked.request.raw_prompt, asked.request.suffix, asked.echo) == ("def f(", "return x", "def f(")
+    assert (asked.request.raw_prompt, asked.request.suffix) == ("def f(", "return x")
     with pytest.raises(ApiError) as caught:
         parse_request(body, served(), chat=False)
     assert (caught.value.status, caught.value.param) == (400, "suffix")

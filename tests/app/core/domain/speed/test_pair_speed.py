@@ -26,12 +26,6 @@ def test_a_few_tokens_are_no_measurement() -> None:
     assert PairSpeed("t", "d", (answer(3.0, tokens=20),)).speedup is None
 
 
-def test_a_loss_is_reported_after_a_few_answers() -> None:
-    assert not PairSpeed("t", "d", (answer(0.9),) * 4).is_losing
-    assert PairSpeed("t", "d", (answer(0.9),) * 5).is_losing
-    assert not PairSpeed("t", "d", (answer(1.1),) * 5).is_losing
-
-
 def test_the_newest_race_of_auto_counts_before_those_of_other_modes() -> None:
     races = (
         RaceSpeed(3.0, "draft", 0.0, 2.0),

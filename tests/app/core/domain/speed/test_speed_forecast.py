@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed, RaceSpeed
-from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange, losing_words
+from app.core.domain.speed.speed_forecast import SpeedForecast, SpeedRange
 from engine.records import GainForecast
 from engine.sentences import joined
 
@@ -51,14 +51,6 @@ def test_a_draft_that_does_not_pay_is_reported_with_what_would() -> None:
 def test_temperature_and_length_are_named() -> None:
     assert "higher temperatures gain less" in joined(replace(SPEED_FORECAST, temperature=0.0).sentences)
     assert "a temperature of 0 gains more" in joined(replace(SPEED_FORECAST, temperature=0.8).sentences)
-
-
-def test_a_pair_that_loses_is_told_what_to_try() -> None:
-    assert losing_words(PairSpeed("t", "d", answers(1.2, 9))) == ""
-    assert losing_words(PairSpeed("t", "d", answers(0.9, 2))) == ""
-    assert "a smaller draft" in losing_words(PairSpeed("t", "d", answers(0.9, 9)))
-    assert "Auto" in losing_words(PairSpeed("t", "", answers(0.9, 9)))
-    assert "0.90×" in losing_words(PairSpeed("t", "d", answers(0.9, 9)))
 
 
 def test_of_a_head_it_is_told_what_the_range_rests_on() -> None:
