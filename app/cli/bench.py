@@ -16,7 +16,6 @@ from app.cli.models.names import resolve_names
 from app.cli.output import (
     INTERRUPTED,
     ProgressLine,
-    check_positive,
     check_reports,
     fail,
     notify,
@@ -110,8 +109,6 @@ def _prompts(options: argparse.Namespace) -> list[BenchmarkPrompt]:
 def _plan(options: argparse.Namespace) -> BenchmarkPlan:
     for depth in options.depths:
         choose_draft_length(Mode.NGRAM, depth, can_pace=True)
-    check_positive(options, "max_tokens", "repeat", "per_category", least=1)
-    check_positive(options, "max_minutes")
     samplings = [SamplingParams(one, seed=options.seed) for one in options.temperature]  # checks each
     return BenchmarkPlan(
         temperatures=tuple(options.temperature),

@@ -1,6 +1,5 @@
 """Output of the commands: errors, notices and metrics, and the streams that they go to."""
 
-import argparse
 import io
 import json
 import os
@@ -181,19 +180,6 @@ def table(rows: Iterable[Sequence[str]], numbers_from: int | None = None) -> str
         ).rstrip()
         for line in lines
     )
-
-
-def check_positive(options: argparse.Namespace, *names: str, least: float | None = None) -> None:
-    """Check that options, if given, are positive, or at least ``least``.
-
-    Raises:
-        ValueError: one is not.
-    """
-    for name in names:
-        number = getattr(options, name)
-        if number is not None and not (number > 0 if least is None else number >= least):  # also refuses NaN
-            words = "more than 0" if least is None else f"{least} or more"
-            raise ValueError(f"--{name.replace('_', '-')} must be {words}.")
 
 
 @contextmanager

@@ -215,11 +215,11 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     add("--depths", type=values.depths, default=[None], metavar="auto,K", help="default: auto")
     add("--temperature", type=values.numbers, default=[0.0, SamplingParams().temperature], metavar="T,T")
     add("--seed", type=int, metavar="N", help="the same seed gives the same answer in every mode; default: none")
-    add("--max-tokens", type=int, default=128, metavar="N")
+    add("--max-tokens", type=values.count, default=128, metavar="N")
     add("--ignore-eos", action="store_true", help="always --max-tokens tokens")
-    add("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
-    add("--repeat", type=int, default=1, metavar="R", help="number of rounds; default 1")
-    add("--max-minutes", type=float, metavar="M", help="stop after this time and report")
+    add("--per-category", type=values.count, metavar="N", help="only the first N prompts of each workload")
+    add("--repeat", type=values.count, default=1, metavar="R", help="number of rounds; default 1")
+    add("--max-minutes", type=values.minutes, metavar="M", help="stop after this time and report")
     peers = "llama-server=PATH, or no-draft (auto without the draft); repeatable"
     add("--peer", action="append", default=[], metavar="NAME=PATH", help=peers)
     add("--json", metavar="OUT", help="also write the report as JSON")
@@ -235,7 +235,7 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("lanes")
     which = "two or three modes, each with a depth if wanted (draft:3); one alone races against off; default off,auto"
     group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
-    group.add_argument("--rounds", type=int, default=3, metavar="N", help="number of rounds; default 3")
+    group.add_argument("--rounds", type=values.count, default=3, metavar="N", help="number of rounds; default 3")
     same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
     decoding = parser.add_argument_group(same)
     _add_decoding_options(decoding)
@@ -247,7 +247,8 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
 def _add_decoding_options(group: _Group) -> None:
     add = group.add_argument
     add("--preset", metavar="NAME", help="a preset of sampling and system prompt; options override it")
-    for name, kind in (("max-tokens", int), ("temperature", float), ("top-k", int), ("top-p", float), ("min-p", float)):
+    add("--max-tokens", type=values.count, metavar="N")
+    for name, kind in (("temperature", float), ("top-k", int), ("top-p", float), ("min-p", float)):
         add(f"--{name}", type=kind, metavar="N")
     for name in ("repeat", "frequency", "presence"):
         add(f"--{name}-penalty", type=float, metavar="X")

@@ -15,7 +15,6 @@ from app.cli.models.names import resolve_names
 from app.cli.output import (
     INTERRUPTED,
     ProgressLine,
-    check_positive,
     check_reports,
     counted_text,
     fail,
@@ -51,7 +50,7 @@ def command(options: argparse.Namespace) -> int:
     with option_errors("This cannot be raced", "See paceline race --help."):
         resolve_names(options)
         check_reports(options.json)
-        choices, plan, request = _choices(options), _plan(options), _request(options)
+        choices, plan, request = _choices(options), RacePlan(options.rounds), _request(options)
     with closing(open_session()) as session, closing(ProgressLine()) as progress, stop_on_interrupt() as interrupted:
         progress.show("Loading the models and measuring the time of a pass ...")
         ready = _load(session, load_request(options), choices)
@@ -82,11 +81,6 @@ def _choices(options: argparse.Namespace) -> tuple[LaneChoice, ...]:
         if missing := missing_drafter(choice.mode, options.model, options.draft):
             raise ValueError(f"The lane {variant_of(choice).label} needs {missing}")
     return choices
-
-
-def _plan(options: argparse.Namespace) -> RacePlan:
-    check_positive(options, "rounds", least=1)
-    return RacePlan(options.rounds)
 
 
 def _request(options: argparse.Namespace) -> ChatRequest:
@@ -123,8 +117,7 @@ def _report(options: argparse.Namespace, labels: Sequence[str], ended: RaceEnded
         _print_verdicts(title, labels, [lane.stats for lane in result.lanes], result.verdicts)
         status = write_reports((options.json, json.dumps(race_as_dict(result), ensure_ascii=False, indent=1) + "\n"))
         status = status or int(any(one.parting is not None and one.parting.is_fault for one in result.verdicts))
-    status = fail(ended.problem) if ended.problem is not None else status
-    return status
+    return fail(ended.problem) if ended.problem is not None else status
 
 
 def _print_verdicts(

@@ -234,8 +234,6 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
     if missing := missing_drafter(mode, options.model, options.draft):
         raise ValueError(f"The {mode.value} mode needs {missing}")
     choose_draft_length(mode, options.depth, can_pace=True)
-    if options.max_tokens is not None and options.max_tokens < 1:
-        raise ValueError("--max-tokens must be 1 or more.")
     return ChatRequest(
         mode=mode,
         depth=options.depth,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,16 +94,8 @@ def make_folders(paths: Paths) -> list[Problem]:
         "Allow writing to it, or set {variable} to a folder of your own; until then nothing is saved there.",
         variable=HOME_VARIABLE,
     )
-    message = i18n("{folder}: {reason}.", folder=_folder_list_text([folder for folder, _ in refused]), reason=reason)
+    message = i18n("{folder}: {reason}.", folder=", ".join(str(folder) for folder, _ in refused), reason=reason)
     return [Problem("Cannot write to a folder", message, advice)]
-
-
-def _folder_list_text(folders: Sequence[Path]) -> str:
-    """Folders on one line, grouped by parent."""
-    parents = {folder.parent for folder in folders}
-    if len(folders) == 1 or len(parents) > 1:
-        return ", ".join(map(str, folders))
-    return f"{parents.pop()} ({', '.join(folder.name for folder in folders)})"
 
 
 def assets_dir() -> Path:

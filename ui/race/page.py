@@ -106,8 +106,7 @@ class RacePage(QWidget):
         self.copy_button = IconButton(theme, "copy", copy, self.picture_copied.emit, text=tr("Copy picture"))
         save = tr("Save the picture")
         self.export_button = IconButton(theme, "upload", save, self.export_requested.emit, text=tr("Save picture"))
-        self.again_button = button(tr("Race again"), self._race_again, tip=tr("The same race once more"))
-        self.new_button = button(tr("New race"), self.show_setup, tip=tr("Another question, or other lanes"))
+        self.new_button = button(tr("New race"), self.show_setup, tip=tr("The same race again, or another one"))
         self.form = SetupForm(theme)
         self.earlier = EarlierRaces(theme)
         self.earlier_title = label(tr("Earlier races"), "section")
@@ -125,7 +124,7 @@ class RacePage(QWidget):
         self._update()
 
     def _arrange(self) -> None:
-        buttons = (self.copy_button, self.export_button, self.again_button, self.new_button, self.stop_button)
+        buttons = (self.copy_button, self.export_button, self.new_button, self.stop_button)
         bar = page_bar(self.back_button, self.title, self.models, *buttons, wide=self.models)
         page = page_column(self.form, 8, self.earlier_title, self.earlier, width_px=COLUMN_PX, spacing=12)
         self.pages.addWidget(scroll_area(page, tr("Set up the race")))
@@ -135,8 +134,6 @@ class RacePage(QWidget):
 
     def set_blocked(self, reason: str) -> None:
         self.form.set_blocked(reason)
-        self.again_button.setEnabled(not reason)
-        self.again_button.setToolTip(reason or tr("The same race once more"))
 
     def set_earlier(self, rows: Sequence[RaceResult]) -> None:
         self.earlier.show_races(rows)
@@ -204,14 +201,6 @@ class RacePage(QWidget):
         else:
             self.back.emit()
 
-    def _race_again(self) -> None:
-        if self.result is None:
-            return
-        if self.result.setup.lost_pictures:  # the form mentions lost pictures
-            self.show_setup()
-        else:
-            self.start_requested.emit(self.result.setup)
-
     def _ask_delete(self, race_id: str) -> None:
         question = ConfirmDialog(
             self,
@@ -230,7 +219,7 @@ class RacePage(QWidget):
 
     def _update(self) -> None:
         has_result = self.pages.currentWidget() is self.track and not self.is_racing and self.result is not None
-        for each in (self.copy_button, self.export_button, self.again_button, self.new_button):
+        for each in (self.copy_button, self.export_button, self.new_button):
             each.setVisible(has_result)
         self.stop_button.setVisible(self.is_racing)
 

@@ -63,7 +63,6 @@ STATE_TONES = {
     ServerState.ON: ("circle-check", "good"),
     ServerState.FAILED: ("triangle-alert", "bad"),
 }
-MAX_NAMES = 12  # maximum number of names of other models in a line
 COLUMNS = (
     tr.mark("Time"),
     tr.mark("Program"),
@@ -289,9 +288,7 @@ class ServerPage(QWidget):
     def __init__(self, theme: Theme, fields: Sequence[SettingField]) -> None:
         super().__init__()
         self._theme = theme
-        self._target: ModelInfo | None = None
         self._guest = ""
-        self._others: tuple[str, ...] = ()
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.back_button = IconButton(theme, "arrow-left", tr("Back to the chat (Esc)"), self.back.emit)
@@ -303,7 +300,7 @@ class ServerPage(QWidget):
         self.switches = {key: make_row(by_key[key]) for key in SWITCHES}
         self.access = ServerAccess(theme)
         self.own_model = ElidedLabel()
-        self.others = label(kind="caption", wrap=True)
+        self.guest = label(kind="caption", wrap=True)
         self.queue = label(kind="muted")
         self.table = RequestTable(theme)
         self.nothing = label(tr("No requests yet."), "muted", wrap=True)
@@ -330,7 +327,7 @@ class ServerPage(QWidget):
         note = tr("Questions and answers are neither shown nor saved. Turning the server off clears the list.")
         requests = vbox(head, self.nothing, self.table, label(note, "caption", wrap=True), spacing=8)
         title = label(tr("Models"), "strong")
-        models = vbox(title, self.own_model, self.switches["server_loads"], self.others, spacing=8)
+        models = vbox(title, self.own_model, self.switches["server_loads"], self.guest, spacing=8)
         parts = (self.switches["server"], state, separator(), requests, separator(), models, separator(), self.access)
         return page_column(*parts, width_px=COLUMN_PX, spacing=16)
 
@@ -356,8 +353,7 @@ class ServerPage(QWidget):
         self._guest = view.guest
         self._show_models()
 
-    def set_models(self, target: ModelInfo | None, others: Sequence[str]) -> None:
-        self._target, self._others = target, tuple(others)
+    def set_target(self, target: ModelInfo | None) -> None:
         self.access.set_target(target)
         self._show_models()
 
@@ -369,18 +365,8 @@ class ServerPage(QWidget):
             else tr("No model is loaded. Programs are told to try again.")
         )
         self.own_model.setText(text)
-        lines = []
-        if self._guest:
-            loaded = tr("In memory now, for a program: {name}.")
-            lines.append(loaded.format(name=self._guest))
-        if self._others and self.switches["server_loads"].value():
-            names = ", ".join(self._others[:MAX_NAMES])
-            if len(self._others) > MAX_NAMES:
-                more = len(self._others) - MAX_NAMES
-                names = tr("{names} and {number} more", None, more).format(names=names, number=count(more))
-            lines.append(tr("Other models that programs may request: {names}.").format(names=names))
-        self.others.setText("\n".join(lines))
-        self.others.setVisible(bool(lines))
+        self.guest.setText(tr("In memory now, for a program: {name}.").format(name=self._guest))
+        self.guest.setVisible(bool(self._guest))
 
     def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
         self.table.set_rows(rows)

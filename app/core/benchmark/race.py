@@ -13,8 +13,7 @@ from datetime import UTC, datetime
 from typing import cast
 
 from app.core.benchmark.opened_lanes import Lane, LaneFailedError, ShouldStop, open_lanes
-from app.core.benchmark.ratios import ratio_of
-from app.core.benchmark.report import sum_of
+from app.core.benchmark.report import ratio_of, sum_of
 from app.core.benchmark.runner import rotated
 from app.core.benchmark.runs import BenchmarkRun, Variant, variant_of
 from app.core.domain.errors import RaceStoreError

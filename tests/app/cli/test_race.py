@@ -55,7 +55,6 @@ def test_the_temperature_is_0_without_an_option_or_a_preset() -> None:
     ("words", "sentence"),
     [
         (["--lanes", "off,fast"], "There is no mode fast"),
-        (["--rounds", "0"], "--rounds must be 1 or more."),
         (["--json", "nowhere/at/all.json"], "The report cannot be written to"),
         (["--model", str(builtin_target()), "--lanes", "draft"], "The lane draft needs a draft model"),
         (["--model", "missing.gguf"], "missing.gguf"),

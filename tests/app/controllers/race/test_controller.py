@@ -243,8 +243,9 @@ def test_the_same_race_can_be_run_once_more(harness: AppHarness, qtbot: QtBot) -
     page = start(harness, qtbot)
     first = job_of(harness)._setup
     harness.engine.tell(RaceEnded(RESULT))
-    qtbot.waitUntil(page.again_button.isVisible)
-    qtbot.mouseClick(page.again_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(page.new_button.isVisible)
+    qtbot.mouseClick(page.new_button, Qt.MouseButton.LeftButton)
+    page.form.start()
     assert page.is_racing
     assert job_of(harness)._setup == RESULT.setup != first
     assert [message.content for message in job_of(harness)._request.messages][-1] == RESULT.setup.question

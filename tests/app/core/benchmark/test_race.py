@@ -7,7 +7,7 @@ import pytest
 
 from app.core.benchmark.opened_lanes import Lane, LaneFailedError
 from app.core.benchmark.race import RacePlan, Rounds, lane_verdicts
-from app.core.benchmark.ratios import ratio_of
+from app.core.benchmark.report import ratio_of
 from app.core.benchmark.runs import AUTO as AUTO_VARIANT
 from app.core.benchmark.runs import PLAIN as PLAIN_VARIANT
 from app.core.benchmark.runs import BenchmarkRun
