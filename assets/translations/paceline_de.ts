@@ -4600,10 +4600,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{text} ist kein Name wie host.docker.internal.</translation>
     </message>
     <message>
-        <source>Choose the mode Off, or Auto, which drafts only when that pays.</source>
-        <translation>Wählen Sie den Modus „Aus“ oder „Auto“, der nur entwirft, wenn es sich lohnt.</translation>
-    </message>
-    <message>
         <source>{name} is not a valid variable name.</source>
         <translation>{name} ist kein gültiger Variablenname.</translation>
     </message>
@@ -5144,14 +5140,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{label} muss eine ganze Zahl sein.</translation>
     </message>
     <message>
-        <source>There are no answers with statistics yet.</source>
-        <translation>Es gibt noch keine Antworten mit Statistik.</translation>
-    </message>
-    <message>
-        <source>Ask something first.</source>
-        <translation>Fragen Sie zuerst etwas.</translation>
-    </message>
-    <message>
         <source>The {what} file is damaged</source>
         <translation>Die Datei der {what} ist beschädigt</translation>
     </message>
@@ -5346,10 +5334,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Estimated from passes of {name}, which were measured here.</source>
         <translation>Geschätzt nach Durchläufen von {name}, die hier gemessen wurden.</translation>
-    </message>
-    <message>
-        <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
-        <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit MTP-Köpfen.</translation>
     </message>
     <message>
         <source>Export it, then check the disk.</source>
@@ -6140,10 +6124,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{speed} ({low:.2f} bis {high:.2f} in {rounds} Runden).</translation>
     </message>
     <message>
-        <source>It is another model, so the answers are not compared.</source>
-        <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
-    </message>
-    <message>
         <source>Same answer, token for token.</source>
         <translation>Gleiche Antwort, Token für Token.</translation>
     </message>
@@ -6564,20 +6544,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bahn „{lane}“: {reason}</translation>
     </message>
     <message>
-        <source>Other programs used the processor during the race, and the lanes ended with different numbers of threads. Close those programs and race again for a reliable verdict.</source>
-        <translation>Andere Programme haben während des Rennens den Prozessor beansprucht, und am Ende rechneten die Bahnen mit unterschiedlich vielen Threads. Schließen Sie diese Programme und wiederholen Sie das Rennen.</translation>
-    </message>
-    <message>
-        <source>The answers are too short for a reliable verdict. Ask for something longer, or use a larger model.</source>
-        <translation>Die Antworten sind zu kurz für ein verlässliches Ergebnis. Fragen Sie nach etwas Längerem oder nehmen Sie ein größeres Modell.</translation>
-    </message>
-    <message>
         <source>The question and the messages before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
         <translation>Die Frage und die Nachrichten davor haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
-    </message>
-    <message>
-        <source>The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.</source>
-        <translation>Die letzten {num_answers} Antworten waren langsamer, als sie ohne Entwürfe gewesen wären: {speedup:.2f}×.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× the speed without drafting, in a race ({low:.2f}–{high:.2f}).</source>
@@ -8497,10 +8465,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
             <numerusform>%n Runden</numerusform>
         </translation>
     </message>
-    <message>
-        <source>Round {number}, until the result is certain</source>
-        <translation>Runde {number}, bis das Ergebnis sicher ist</translation>
-    </message>
     <message numerus="yes">
         <source>%n rounds are over</source>
         <translation>
@@ -8616,18 +8580,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>fertig</translation>
     </message>
     <message>
-        <source>Picture (PNG)…</source>
-        <translation>Bild (PNG) …</translation>
-    </message>
-    <message>
-        <source>Markdown…</source>
-        <translation>Markdown …</translation>
-    </message>
-    <message>
-        <source>JSON…</source>
-        <translation>JSON …</translation>
-    </message>
-    <message>
         <source>Back to the chat (Esc)</source>
         <translation>Zurück zum Chat (Esc)</translation>
     </message>
@@ -8648,20 +8600,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bild kopieren</translation>
     </message>
     <message>
-        <source>Race again</source>
-        <translation>Noch einmal</translation>
-    </message>
-    <message>
         <source>New race</source>
         <translation>Neues Rennen</translation>
-    </message>
-    <message>
-        <source> Export</source>
-        <translation> Exportieren</translation>
-    </message>
-    <message>
-        <source>Export the race</source>
-        <translation>Rennen exportieren</translation>
     </message>
     <message>
         <source>Stop the race (Esc)</source>
@@ -8670,14 +8610,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Stop the race</source>
         <translation>Rennen stoppen</translation>
-    </message>
-    <message>
-        <source>The same race once more</source>
-        <translation>Dasselbe Rennen noch einmal</translation>
-    </message>
-    <message>
-        <source>Another question, or other lanes</source>
-        <translation>Eine andere Frage oder andere Bahnen</translation>
     </message>
     <message>
         <source>The race is over. The Race page shows the result.</source>
@@ -8694,10 +8626,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Delete</source>
         <translation>Löschen</translation>
-    </message>
-    <message>
-        <source>until certain to ±5%</source>
-        <translation>bis auf ±5 % sicher</translation>
     </message>
     <message>
         <source>Question</source>
@@ -8768,6 +8696,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Seine Zahlen und Antworten werden von diesem Rechner entfernt.</translation>
     </message>
     <message>
+        <source>Save the picture</source>
+        <translation>Bild speichern</translation>
+    </message>
+    <message>
+        <source>Save picture</source>
+        <translation>Bild speichern</translation>
+    </message>
+    <message>
+        <source>The same race again, or another one</source>
+        <translation>Dasselbe Rennen noch einmal, oder ein anderes</translation>
+    </message>
+    <message>
         <source>Rounds</source>
         <translation>Runden</translation>
     </message>
@@ -8784,6 +8724,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Dieses Rennen hatte Bilder, die nicht mit ihm gespeichert werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
     </message>
     <message>
+        <source>Two lanes are the same. Choose another mode, draft length or draft for one of them.</source>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus, eine andere Entwurfslänge oder einen anderen Entwurf.</translation>
+    </message>
+    <message>
         <source>More rounds make the result more certain.</source>
         <translation>Mit mehr Runden wird das Ergebnis sicherer.</translation>
     </message>
@@ -8798,10 +8742,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
-    </message>
-    <message>
-        <source>Two lanes are the same. Choose another mode, draft length or model for one of them.</source>
-        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine einen anderen Modus, eine andere Entwurfslänge oder ein anderes Modell.</translation>
     </message>
     <message>
         <source>The first round is not over yet</source>
@@ -8822,10 +8762,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{lane} is slower than {base}</source>
         <translation>{lane} ist langsamer als {base}</translation>
-    </message>
-    <message>
-        <source>{lane}: {times} so far</source>
-        <translation>{lane}: bisher {times}</translation>
     </message>
     <message>
         <source>{lane} was slower than {base} this time</source>
@@ -8879,34 +8815,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entwurfslänge {depth}</translation>
     </message>
     <message>
-        <source>Loaded model</source>
-        <translation>Geladenes Modell</translation>
-    </message>
-    <message>
-        <source>Another model is loaded for this lane alone.</source>
-        <translation>Nur für diese Bahn wird ein anderes Modell geladen.</translation>
-    </message>
-    <message>
-        <source>No draft</source>
-        <translation>Kein Entwurfsmodell</translation>
-    </message>
-    <message>
-        <source>Model of lane {number}</source>
-        <translation>Modell von Bahn {number}</translation>
-    </message>
-    <message>
-        <source>Choose models</source>
-        <translation>Modelle wählen</translation>
-    </message>
-    <message>
-        <source>Other models or drafts for single lanes.</source>
-        <translation>Andere Modelle oder Entwurfsmodelle für einzelne Bahnen.</translation>
-    </message>
-    <message>
-        <source>This lane&apos;s model has no draft. Choose one for it.</source>
-        <translation>Das Modell dieser Bahn hat kein Entwurfsmodell. Wählen Sie eines dafür.</translation>
-    </message>
-    <message>
         <source>Lanes take turns every quarter of a second, so that all run under the same conditions. Each has a cache of its own. Chats are answered when the race is over.</source>
         <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, damit für alle dieselben Bedingungen gelten. Jede hat einen eigenen Cache. Chats werden beantwortet, wenn das Rennen vorbei ist.</translation>
     </message>
@@ -8914,20 +8822,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>RaceFiles</name>
     <message>
+        <source>Save the picture of the race</source>
+        <translation>Bild des Rennens speichern</translation>
+    </message>
+    <message>
         <source>Picture (*.png)</source>
         <translation>Bild (*.png)</translation>
-    </message>
-    <message>
-        <source>Markdown (*.md)</source>
-        <translation>Markdown (*.md)</translation>
-    </message>
-    <message>
-        <source>JSON (*.json)</source>
-        <translation>JSON (*.json)</translation>
-    </message>
-    <message>
-        <source>Export the race</source>
-        <translation>Rennen exportieren</translation>
     </message>
     <message>
         <source>Paceline race</source>
@@ -9403,14 +9303,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Neuen Schlüssel erzeugen; Programme mit dem alten werden getrennt</translation>
     </message>
     <message>
-        <source>Example for</source>
-        <translation>Beispiel für</translation>
-    </message>
-    <message>
-        <source>Example</source>
-        <translation>Beispiel</translation>
-    </message>
-    <message>
         <source>Use it from other programs</source>
         <translation>In anderen Programmen verwenden</translation>
     </message>
@@ -9427,23 +9319,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kopieren: {what}</translation>
     </message>
     <message>
-        <source>Copy the example, with the key</source>
-        <translation>Das Beispiel mit dem Schlüssel kopieren</translation>
-    </message>
-    <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
     </message>
 </context>
 <context>
     <name>ServerPage</name>
-    <message numerus="yes">
-        <source>{names} and {number} more</source>
-        <translation>
-            <numerusform>{names} und {number} weiteres</numerusform>
-            <numerusform>{names} und {number} weitere</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Back to the chat (Esc)</source>
         <translation>Zurück zum Chat (Esc)</translation>
@@ -9463,10 +9344,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Try again</source>
         <translation>Erneut versuchen</translation>
-    </message>
-    <message>
-        <source>Other models that programs may request: {names}.</source>
-        <translation>Weitere Modelle, die Programme anfordern dürfen: {names}.</translation>
     </message>
     <message>
         <source>Local server</source>
@@ -10505,17 +10382,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>Sparkline</name>
-    <message>
-        <source>No values yet</source>
-        <translation>Noch keine Werte</translation>
-    </message>
-    <message>
-        <source>Latest {latest}, highest {highest}, lowest {lowest}</source>
-        <translation>Zuletzt {latest}, höchstens {highest}, mindestens {lowest}</translation>
-    </message>
-</context>
-<context>
     <name>SpeedVerdict</name>
     <message>
         <source>There is nothing to compare yet.</source>
@@ -10610,24 +10476,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>StatsFiles</name>
     <message>
-        <source>Paceline answer</source>
-        <translation>Paceline-Antwort</translation>
-    </message>
-    <message>
-        <source>Paceline chat statistics</source>
-        <translation>Paceline-Chatstatistik</translation>
-    </message>
-    <message>
-        <source>Paceline answers</source>
-        <translation>Paceline-Antworten</translation>
-    </message>
-    <message>
-        <source>Paceline totals</source>
-        <translation>Paceline-Summen</translation>
-    </message>
-    <message>
-        <source>Table for spreadsheets (*.csv)</source>
-        <translation>Tabelle für Tabellenprogramme (*.csv)</translation>
+        <source>Paceline statistics</source>
+        <translation>Paceline-Statistik</translation>
     </message>
     <message>
         <source>JSON (*.json)</source>
@@ -10640,10 +10490,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 </context>
 <context>
     <name>StatsPanel</name>
-    <message>
-        <source>Tokens per pass between two updates, over the course of this answer.</source>
-        <translation>Token pro Durchlauf zwischen zwei Aktualisierungen, im Verlauf dieser Antwort.</translation>
-    </message>
     <message>
         <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
         <translation>Anteil der entworfenen Token, die das Zielmodell akzeptierte, und wie viele entworfen wurden.</translation>
@@ -10691,26 +10537,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The source of each token.</source>
         <translation>Die Herkunft jedes Tokens.</translation>
-    </message>
-    <message>
-        <source>Memory of the target&apos;s cache of the conversation, at full length.</source>
-        <translation>Speicher für den Cache des Zielmodells, bei voller Länge der Unterhaltung.</translation>
-    </message>
-    <message>
-        <source>Memory of the draft model&apos;s cache of the conversation, at full length.</source>
-        <translation>Speicher für den Cache des Entwurfsmodells, bei voller Länge der Unterhaltung.</translation>
-    </message>
-    <message>
-        <source>Compute buffers</source>
-        <translation>Rechenpuffer</translation>
-    </message>
-    <message>
-        <source>Memory for the computations of both models.</source>
-        <translation>Speicher für die Berechnungen beider Modelle.</translation>
-    </message>
-    <message>
-        <source>Weights, caches and compute buffers of target and draft together.</source>
-        <translation>Gewichte, Caches und Rechenpuffer von Ziel- und Entwurfsmodell zusammen.</translation>
     </message>
     <message>
         <source>Why the engine drafts the way it does now. Earlier reasons in this answer:</source>
@@ -10765,32 +10591,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Rest</translation>
     </message>
     <message>
-        <source>Now</source>
-        <translation>Jetzt</translation>
-    </message>
-    <message>
-        <source>This chat</source>
-        <translation>Dieser Chat</translation>
-    </message>
-    <message>
         <source>All time</source>
         <translation>Gesamt</translation>
-    </message>
-    <message>
-        <source>This answer…</source>
-        <translation>Diese Antwort …</translation>
-    </message>
-    <message>
-        <source>This chat…</source>
-        <translation>Dieser Chat …</translation>
-    </message>
-    <message>
-        <source>All answers of all chats…</source>
-        <translation>Alle Antworten aller Chats …</translation>
-    </message>
-    <message>
-        <source>Totals of all time…</source>
-        <translation>Gesamtsummen …</translation>
     </message>
     <message>
         <source>Statistics of</source>
@@ -10805,10 +10607,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Statistik</translation>
     </message>
     <message>
-        <source>Statistics of this chat</source>
-        <translation>Statistik dieses Chats</translation>
-    </message>
-    <message>
         <source>The last answer failed before its first word, so it has no statistics.</source>
         <translation>Die letzte Antwort ist vor ihrem ersten Wort gescheitert und hat daher keine Statistik.</translation>
     </message>
@@ -10817,20 +10615,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Zeilen stammen von verschiedenen Fragen. Ein Rennen vergleicht Modi an derselben Frage.</translation>
     </message>
     <message>
-        <source>No answers in this chat yet. Its statistics will be added up here.</source>
-        <translation>Noch keine Antworten in diesem Chat. Hier wird seine Statistik summiert.</translation>
-    </message>
-    <message>
         <source>Statistics of all time</source>
         <translation>Gesamtstatistik</translation>
     </message>
     <message>
         <source>Nothing counted yet. The totals remain even when chats are deleted.</source>
         <translation>Es wurde noch nichts gezählt. Die Summen bleiben, auch wenn Chats gelöscht werden.</translation>
-    </message>
-    <message>
-        <source>Export statistics</source>
-        <translation>Statistik exportieren</translation>
     </message>
     <message>
         <source>How much faster this answer was than it would have been without drafting, or its tokens per second if that is not certain. The speed without drafting is estimated from passes without a draft, in this answer and in the last minutes, with the context equally full. Shown from 64 tokens on.</source>
@@ -10851,10 +10641,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>tokens per pass</source>
         <translation>Token/Durchlauf</translation>
-    </message>
-    <message>
-        <source>Tokens per pass over time</source>
-        <translation>Token pro Durchlauf im Verlauf</translation>
     </message>
     <message>
         <source>Accepted</source>
@@ -10913,14 +10699,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Noch keine Antwort. Hier erscheint dann ihre Statistik.</translation>
     </message>
     <message>
-        <source>Details</source>
-        <translation>Einzelheiten</translation>
-    </message>
-    <message>
-        <source>Times of tokens, time of a pass, memory</source>
-        <translation>Zeiten der Token, Zeit eines Durchlaufs, Speicher</translation>
-    </message>
-    <message>
         <source>Speed</source>
         <translation>Tempo</translation>
     </message>
@@ -10933,28 +10711,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Diese Antwort</translation>
     </message>
     <message>
-        <source>Context</source>
-        <translation>Kontext</translation>
-    </message>
-    <message>
         <source>Memory</source>
         <translation>Arbeitsspeicher</translation>
-    </message>
-    <message>
-        <source>open</source>
-        <translation>offen</translation>
-    </message>
-    <message>
-        <source>folded</source>
-        <translation>eingeklappt</translation>
-    </message>
-    <message>
-        <source>used</source>
-        <translation>belegt</translation>
-    </message>
-    <message>
-        <source>free</source>
-        <translation>frei</translation>
     </message>
     <message>
         <source>Token {place} · {reason}</source>
@@ -10989,36 +10747,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Antworten</translation>
     </message>
     <message>
-        <source>p50/95/99</source>
-        <translation>p50/95/99</translation>
-    </message>
-    <message>
         <source>Time spent</source>
         <translation>Aufgewandte Zeit</translation>
-    </message>
-    <message>
-        <source>Context used</source>
-        <translation>Belegt</translation>
-    </message>
-    <message>
-        <source>Target, weights</source>
-        <translation>Zielmodell, Gewichte</translation>
-    </message>
-    <message>
-        <source>Target, cache</source>
-        <translation>Zielmodell, Cache</translation>
-    </message>
-    <message>
-        <source>Draft, weights</source>
-        <translation>Entwurfsmodell, Gewichte</translation>
-    </message>
-    <message>
-        <source>Draft, cache</source>
-        <translation>Entwurfsmodell, Cache</translation>
-    </message>
-    <message>
-        <source>All models</source>
-        <translation>Alle Modelle</translation>
     </message>
     <message>
         <source>By models and mode</source>
@@ -11027,6 +10757,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Tokens per second of this answer.</source>
         <translation>Token pro Sekunde in dieser Antwort.</translation>
+    </message>
+    <message>
+        <source>Export all statistics as JSON</source>
+        <translation>Alle Statistiken als JSON exportieren</translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -11061,10 +10795,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>99 von 100 Token kamen schneller.</translation>
     </message>
     <message>
-        <source>Time between tokens as p50, p95 and p99, all modes of these models together.</source>
-        <translation>Zeit zwischen Token als p50, p95 und p99, alle Modi dieser Modelle zusammen.</translation>
-    </message>
-    <message>
         <source>Time from the end of reading the prompts to the last tokens, all answers together.</source>
         <translation>Zeit vom Ende des Lesens der Eingaben bis zu den letzten Token, alle Antworten zusammen.</translation>
     </message>
@@ -11073,24 +10803,20 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zeit, die gegenüber denselben Antworten ohne Entwürfe gespart wurde. Ein Minus heißt, dass sie länger dauerten.</translation>
     </message>
     <message>
-        <source>Tokens of the conversation in the context, out of those it has room for.</source>
-        <translation>Token der Unterhaltung im Kontext, von denen, die hineinpassen.</translation>
-    </message>
-    <message>
-        <source>Memory of the target&apos;s weights, main and GPU memory together.</source>
-        <translation>Speicher für die Gewichte des Zielmodells, Arbeits- und GPU-Speicher zusammen.</translation>
-    </message>
-    <message>
-        <source>Memory of the draft model&apos;s weights, main and GPU memory together.</source>
-        <translation>Speicher für die Gewichte des Entwurfsmodells, Arbeits- und GPU-Speicher zusammen.</translation>
-    </message>
-    <message>
         <source>Tokens per second and speed-up of each pair of models in each mode. Long answers count more than short ones.</source>
         <translation>Token pro Sekunde und Beschleunigung jedes Modellpaars in jedem Modus. Lange Antworten zählen mehr als kurze.</translation>
     </message>
     <message>
         <source>As llama.cpp reported it when it loaded the model.</source>
         <translation>Wie von llama.cpp beim Laden des Modells gemeldet.</translation>
+    </message>
+    <message>
+        <source>Memory of the target: weights, cache of the conversation at full length, and compute buffers.</source>
+        <translation>Speicher des Zielmodells: Gewichte, Cache der Unterhaltung in voller Länge und Rechenpuffer.</translation>
+    </message>
+    <message>
+        <source>Memory of the draft model: weights, cache of the conversation at full length, and compute buffers.</source>
+        <translation>Speicher des Entwurfsmodells: Gewichte, Cache der Unterhaltung in voller Länge und Rechenpuffer.</translation>
     </message>
     <message>
         <source>Head</source>
@@ -11123,10 +10849,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{tokens} tokens ({cached} cached)</source>
         <translation>{tokens} Token ({cached} im Cache)</translation>
-    </message>
-    <message>
-        <source>{used} of {size}, {share}</source>
-        <translation>{used} von {size}, {share}</translation>
     </message>
     <message>
         <source>Model not recorded</source>

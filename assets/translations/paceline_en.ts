@@ -471,16 +471,6 @@
     </message>
 </context>
 <context>
-    <name>ServerPage</name>
-    <message numerus="yes">
-        <source>{names} and {number} more</source>
-        <translation>
-            <numerusform>{names} and {number} more</numerusform>
-            <numerusform>{names} and {number} more</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>SummaryLine</name>
     <message numerus="yes">
         <source>Summarising the %n oldest messages</source>

@@ -10,7 +10,7 @@ from app.core.domain.speed.verdict import answer_verdict
 from app.core.domain.sums import PairSums, Sums, total
 from engine.records import RunStats
 from ui.statistics.answer_page import AnswerPage
-from ui.statistics.page import AcceptanceWidgets, StatsPage, TimeSplitWidgets, large_metric, source_parts, two_columns
+from ui.statistics.page import AcceptanceWidgets, StatsPage, large_metric, source_parts, two_columns
 from ui.statistics.plots import StackedBar
 from ui.statistics.words import (
     draft_title,
@@ -66,8 +66,6 @@ class TotalsPage(StatsPage):
         self.column.addWidget(self.by_pair)
         self.acceptance = AcceptanceWidgets(theme)
         self.add_section(tr("Acceptance"), [self.acceptance.rate, self.acceptance.by_depth])
-        self.split = TimeSplitWidgets(theme)
-        self.add_section(statistic_name("split"), self.split.widgets)
         self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
         self.add_section(statistic_name("source"), [self.origin])
         self.column.addStretch(1)
@@ -85,7 +83,6 @@ class TotalsPage(StatsPage):
             figure_line.set_value(texts[key])
         self.acceptance.rate.set_value(texts["accepted"])
         self.acceptance.by_depth.show_acceptance(sums.stats)
-        self.split.show(sums.stats)
         self.origin.set_parts(source_parts(sums.stats))
         keys = [(row.target, row.draft, row.mode) for row in self.rows]
         if keys != list(self.pair_lines):
