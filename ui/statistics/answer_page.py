@@ -12,30 +12,31 @@ from engine.records import RunStats, Source
 from ui.statistics.page import (
     AcceptanceWidgets,
     StatsPage,
-    TimeSplitWidgets,
     large_metric,
     line_metric,
     section_heading,
     source_counts,
     source_parts,
 )
-from ui.statistics.plots import StackedBar
+from ui.statistics.plots import BarSegment, StackedBar
 from ui.statistics.words import (
     MEASURED,
     MEMORY_KEYS,
+    PASS_STEPS,
     SOURCES,
     memory_texts,
     statistic_help,
     statistic_name,
     stats_texts,
+    step_seconds,
 )
 from ui.text.answer_metrics import decision_words, drafting_sentences, nothing_drafted, plain_speed_words, verdict_words
-from ui.text.formatting import UNKNOWN, speed, tooltip
+from ui.text.formatting import UNKNOWN, percent, speed, tooltip
 from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import Stretch, button, hbox, label, set_style_property
-from ui.widgets.metrics import INSET_PX, BarMetric, LegendRow, MetricWidget, ValueMetric
+from ui.widgets.metrics import INSET_PX, BarMetric, LegendRow, LineMetric, MetricWidget, ValueMetric
 
 tr = Translator("StatsPanel")
 
@@ -126,7 +127,8 @@ class AnswerPage(StatsPage):
         self.per_pass = large_metric(theme, "per_pass")
         self.acceptance = AcceptanceWidgets(theme)
         self.rows = {key: line_metric(theme, key) for key in ROWS}
-        self.split = TimeSplitWidgets(theme)
+        self.split = StackedBar(theme, statistic_name("split"), statistic_help("split"))
+        self.steps = {key: LineMetric(theme, tr(name), tr(words), key) for key, (name, words) in PASS_STEPS.items()}
         self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
         self.sources = {
             source: LegendRow(theme, tr(name), tr(words), field) for source, (name, field, words) in SOURCES.items()
@@ -177,7 +179,7 @@ class AnswerPage(StatsPage):
         )
         self._add_part(tr("Why"), [self.why], "answer", "local")
         self._add_part(tr("This answer"), list(self.rows.values()), "answer")
-        self._add_part(statistic_name("split"), self.split.widgets, "answer")
+        self._add_part(statistic_name("split"), [self.split, *self.steps.values()], "answer")
         self._add_part(tr("Memory"), list(self.memory.values()), "memory")
         self.column.addStretch(1)
 
@@ -298,7 +300,11 @@ class AnswerPage(StatsPage):
             row.set_value(texts[key])
         self.acceptance.rate.set_value(texts["accepted"])
         self.acceptance.by_depth.show_acceptance(stats, settled=not self._live)
-        self.split.show(stats)
+        amounts = step_seconds(stats)
+        whole = sum(amounts.values())
+        for key, line in self.steps.items():
+            line.set_value(percent(amounts[key] / whole) if whole > 0 else UNKNOWN)
+        self.split.set_parts([BarSegment(self.steps[key].name, amount, key) for key, amount in amounts.items()])
         self.origin.set_parts(source_parts(stats))
         counts = source_counts(stats)
         for source in Source:

@@ -14,7 +14,7 @@ from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.race import _request
 from app.core.benchmark.opened_lanes import LaneFailedError
-from app.core.benchmark.race import Rounds
+from app.core.benchmark.race import RacePlan, Rounds
 from app.core.domain.speed.races import AUTO_LANE, LaneProgress
 from app.core.paths import builtin_target
 from engine.errors import DecodeError
@@ -112,8 +112,7 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
             yield event
 
     monkeypatch.setattr(Rounds, "events", interrupt_in_round_2)
-    plan = race_command._plan
-    monkeypatch.setattr(race_command, "_plan", lambda options: replace(plan(options), slice_s=1000.0))
+    monkeypatch.setattr(race_command, "RacePlan", lambda rounds: RacePlan(rounds, slice_s=1000.0))
     out = tmp_path / "race.json"
     assert main([*QUESTION, "--json", str(out)]) == INTERRUPTED
     told = capsys.readouterr()

@@ -115,7 +115,7 @@ def test_plots_speak(filled: MainWindow) -> None:
     page = filled.stats.now
     for plot in (
         page.acceptance.by_depth,
-        page.split.bar,
+        page.split,
         page.origin,
     ):
         assert plot.accessibleName()
