@@ -35,6 +35,8 @@ TERMINAL_WORDS = {
     "The stored chats can be read, but new messages are kept only until Paceline is closed.": (
         "The stored chats can be read, but nothing can be added to them."
     ),
+    "Choose it again in its new location.": "Check the path.",
+    "“{name}” no longer exists.": "There is no file “{name}”.",
 }
 INTERRUPTED = 130  # the exit code of a shell for Ctrl+C
 _STATS_FIELDS = (

@@ -92,9 +92,14 @@ def test_what_is_not_known_is_a_dash() -> None:
     assert request_cells(LoggedRequest(1, 0.0, path="/v1/models"))[1:] == ("-", "/v1/models", "-", "-", "-", "Arriving")
 
 
-def test_rows_change_in_place_and_the_newest_is_the_first(page: ServerPage) -> None:
+def test_rows_change_in_place_and_the_newest_is_the_first(page: ServerPage, qtbot: QtBot) -> None:
     page.set_requests([LoggedRequest(1, 0.0, path="/a")])
-    page.table.selectRow(0)
+
+    def is_selected() -> bool:
+        page.table.selectRow(0)  # selects nothing before the columns are laid out
+        return bool(page.table.selectedIndexes())
+
+    qtbot.waitUntil(is_selected)
     page.set_requests([LoggedRequest(1, 0.0, path="/a", state=RequestState.DONE, status=200)])
     assert [index.data() for index in page.table.selectedIndexes()][2::4] == ["/a", "200"]
     page.set_requests([LoggedRequest(2, 0.0, path="/b"), LoggedRequest(1, 0.0, path="/a")])

@@ -247,7 +247,7 @@ def test_the_same_race_can_be_run_once_more(harness: AppHarness, qtbot: QtBot) -
     qtbot.mouseClick(page.new_button, Qt.MouseButton.LeftButton)
     page.form.start()
     assert page.is_racing
-    assert job_of(harness)._setup == RESULT.setup != first
+    assert job_of(harness)._setup == replace(RESULT.setup, rounds=page.form.rounds.currentData()) != first
     assert [message.content for message in job_of(harness)._request.messages][-1] == RESULT.setup.question
     assert Message("system", "Be brief.") in job_of(harness)._request.messages
 
