@@ -44,14 +44,14 @@ format: ## format the code and apply the safe fixes
 	@$(SETUP) test
 	@$(VENV)/bin/ruff check --fix --quiet . ; $(VENV)/bin/ruff format .
 
-bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=PATH; stopped, it goes on where it was
+bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=PATH
 	@test -d "$(MODELS)" || { echo "Say where the models are: make bench-real MODELS=DIR" >&2; exit 2; }
 	@$(SETUP) run
 	@mkdir -p build/bench-real/home
 	@$(REAL) --model "$(MODELS)/$(PAIR_TARGET)" --draft "$(MODELS)/$(PAIR_DRAFT)" --peer no-draft \
-		--resume build/bench-real/pair.jsonl --markdown build/bench-real/pair.md --json build/bench-real/pair.json
+		--markdown build/bench-real/pair.md --json build/bench-real/pair.json
 	@$(REAL) --model "$(MODELS)/$(ALONE)" \
-		--resume build/bench-real/alone.jsonl --markdown build/bench-real/alone.md --json build/bench-real/alone.json
+		--markdown build/bench-real/alone.md --json build/bench-real/alone.json
 
 screenshots: ## draw the pictures of the README, with the models of MODELS=DIR
 	@test -d "$(MODELS)" || { echo "Say where the models are: make screenshots MODELS=DIR" >&2; exit 2; }

@@ -14,7 +14,7 @@ class Pooling(StrEnum):
     MEAN = "mean"
     CLS = "cls"  # the vector of the first token
     LAST = "last"
-    RANK = "rank"  # one number, how well a document answers a query; only rerankers support this
+    RANK = "rank"  # rerankers, which make no vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +30,6 @@ class EmbeddingModel:
     num_params: int
     size_bytes: int
     n_ctx_train: int
-
-
-@dataclass(frozen=True, slots=True)
-class RankPair:
-    """A query and a document, for a model with `Pooling.RANK`."""
-
-    query: str
-    document: str
 
 
 @dataclass(frozen=True, slots=True)

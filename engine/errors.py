@@ -92,7 +92,7 @@ class DeviceError(EngineError):
     """A requested device is missing or lacks a feature; the message names the device."""
 
     title = "This device cannot be used"
-    default_advice = "Choose one that “paceline devices” lists, or none."
+    default_advice = "Choose one that “paceline doctor” lists, or none."
 
 
 class NotEnoughMemoryError(EngineError):

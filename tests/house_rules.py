@@ -31,7 +31,7 @@ APP_MAY = {
     "app.core.remote": {"app.core.domain", "app.core.storage", "app.core.hub", "app.core.remote"},
     "app.core.attachments": {"app.core.domain", "app.core.storage", "app.core.attachments"},
     "app.core.projects": {"app.core.domain", "app.core.storage", "app.core.attachments", "app.core.projects"},
-    "app.core.benchmark": {"app.core.domain", "app.core.storage", "app.core.benchmark"},
+    "app.core.benchmark": {"app.core.domain", "app.core.storage", "app.core.remote", "app.core.benchmark"},
     "app.core.tools": {"app.core.domain", "app.core.storage", "app.core.tools"},
     "app.core.server": {"app.core.domain", "app.core.storage", "app.core.hub", "app.core.tools", "app.core.server"},
     "app.core": {"app.core.domain"},  # also its own modules, such as app/core/logs.py

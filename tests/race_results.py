@@ -52,8 +52,6 @@ RESULT = RaceResult(
     num_rounds=4,
     is_complete=True,
     temperature=0.0,
-    report='{"question": "Where does water flow?"}',
-    markdown="# Race\n\n- auto 1.62x plain\n",
 )
 THREE_LANES = replace(
     RESULT,

@@ -1,9 +1,10 @@
 """Consistent counters of whole answers, for tests and screenshots."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from app.core.domain.sums import PairSums, Sums, add_sums, sums_of
 from engine.intervals import bucket_of
 from engine.records import Mode, RunStats, Source
 
@@ -65,3 +66,12 @@ PACED = replace(
     context_size=4096,
     decisions=("draft on: 86% of its first tokens are accepted",),
 )
+
+
+def sums_by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
+    """Sum answers (target, draft, counters) by pair and mode."""
+    found: dict[tuple[str, str, Mode], Sums] = {}
+    for target, draft, run in runs:
+        key = (target, draft, run.mode)
+        found[key] = add_sums(found.get(key, Sums()), sums_of(run))
+    return tuple(PairSums(target, draft, mode.value, sums) for (target, draft, mode), sums in found.items())

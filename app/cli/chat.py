@@ -19,17 +19,12 @@ from app.cli.run import RUN_ERRORS, decoding_defaults, load_for, open_session, s
 from app.cli.terminal_stream import Style, print_styled
 from app.core.domain.thinking import without_thinking
 from engine.errors import EngineError
-from engine.records import ChatRequest, EngineReady, Message, Mode, Overflow
+from engine.records import ChatRequest, EngineReady, Message, Overflow
 from engine.session.session import Session
 
 PROMPT, CONTINUATION_PROMPT = "> ", "… "
 BLOCK_MARKER = '"""'  # a message of several lines starts and ends with it
-HELP = f"""\
-  /help         these commands
-  /mode MODE    the mode from now on: {", ".join(Mode)}
-  /clear        start over
-  /exit         end; so does Ctrl+D"""
-HINT = 'Ctrl+C stops an answer. Lines between """ and """ are one message.'
+HINT = 'Ctrl+C stops an answer, /clear starts over, /exit ends. Lines between """ and """ are one message.'
 
 
 def command(options: argparse.Namespace) -> int:
@@ -67,11 +62,16 @@ class Conversation:
         if self._is_at_terminal:
             with contextlib.suppress(ImportError):
                 importlib.import_module("readline")  # importing it makes the arrow keys recall earlier lines
-            notify(f"a chat with {self._ready.target.name}; /help lists the commands. {HINT}")
+            notify(f"a chat with {self._ready.target.name}. {HINT}")
         while (text := self._next_message()) is not None:
-            if text.startswith("/") and not self._run_command(text):
-                return 0
-            if text.strip() and not text.startswith("/"):
+            command = text.strip()
+            if command in ("/exit", "/quit", "/bye"):
+                break
+            if command == "/clear":
+                self.messages.clear()
+            elif command.startswith("/"):
+                notify(f"{command.split()[0]} is unknown. {HINT}")
+            elif command:
                 self.messages.append(Message("user", text))
                 self._answer()
         return 0
@@ -93,30 +93,6 @@ class Conversation:
         if text.startswith(BLOCK_MARKER):
             return text.removeprefix(BLOCK_MARKER).removesuffix(BLOCK_MARKER).strip("\n")
         return text
-
-    def _run_command(self, text: str) -> bool:
-        """Run a command; False if it ends the chat."""
-        name, _, rest = text.partition(" ")
-        if name in ("/exit", "/quit", "/bye"):
-            return False
-        if name == "/clear":
-            self.messages.clear()
-        elif name == "/mode":
-            self._switch_mode(rest.strip())
-        elif name == "/help":
-            print(HELP, file=sys.stderr)
-        else:
-            notify(f"{name} is unknown; /help lists the commands")
-        return True
-
-    def _switch_mode(self, name: str) -> None:
-        mode = Mode.from_value(name)
-        if mode is None:
-            notify(f"the modes are {', '.join(Mode)}; now it is {self._request.mode}")
-        elif mode in self._ready.unavailable:
-            notify(self._ready.unavailable[mode])
-        else:
-            self._request = replace(self._request, mode=mode, depth=None if mode is Mode.OFF else self._request.depth)
 
     def _answer(self) -> None:
         """Answer the last message. A message that cannot be answered is dropped; a stopped answer stays."""

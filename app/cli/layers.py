@@ -7,7 +7,6 @@ import argparse
 from pathlib import Path
 
 from app.cli.output import warn
-from app.core.domain.engines import remote_model_id
 from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import LAYERED_KEYS, valid_values
@@ -71,9 +70,7 @@ def _model_values(options: argparse.Namespace) -> dict[str, SettingValue]:
     models = ModelSettings(find_paths().model_settings_file, warn)
     if models.problem is not None:
         warn(models.problem)
-    engine = getattr(options, "engine", None)
-    remote = remote_model_id(engine, options.model or "") if engine else ""
-    return models.values(remote or options.model or str(builtin_target()))
+    return models.values(options.model or str(builtin_target()))
 
 
 def _preset_values(name: str | None) -> dict[str, SettingValue]:

@@ -28,6 +28,7 @@ threads = partial(integer, least=1, most=MAX_THREADS)
 port = partial(integer, least=0, most=65_535)  # 0 means any free port
 parallel = partial(integer, least=0, most=MAX_PARALLEL)  # concurrent answers; 0 means automatic
 queue = partial(integer, least=0, most=10_000)
+count = partial(integer, least=1, most=10_000_000)
 main_gpu = partial(integer, least=0, most=MAX_PARTS - 1)
 
 
@@ -54,10 +55,6 @@ def numbers(text: str) -> list[float]:
 def layer_numbers(text: str) -> list[int]:
     """Layer numbers, from 0."""
     return _list_of(text, partial(integer, least=0, most=MAX_LAYERS), "numbers")
-
-
-def word_list(text: str) -> list[str]:
-    return [word for word in text.split(",") if word]
 
 
 def layers(text: str) -> int | None:

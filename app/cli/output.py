@@ -1,6 +1,5 @@
 """Output of the commands: errors, notices and metrics, and the streams that they go to."""
 
-import argparse
 import io
 import json
 import os
@@ -8,18 +7,37 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO, cast
 
 from app.cli.terminal_stream import Style, TerminalStream, write_styled
-from app.cli.terminal_words import for_terminal, problem_for_terminal
 from app.core.domain.errors import AppError
 from app.core.domain.speed.verdict import answer_verdict
 from engine.errors import PacelineError
 from engine.records import EngineReady, Finished, FinishReason, Mode, Problem, RunStats, Source
+from engine.sentences import Sentence, i18n
 
+# Advice of the window, reworded for a terminal, which has options in place of settings. A test fails if a new sentence
+# names a part of the window.
+TERMINAL_WORDS = {
+    "Start a new chat, shorten the message, or choose a larger context in the settings.": (
+        "Shorten the prompt or its attachments, or give a larger context with --ctx."
+    ),
+    "Start a new chat, or choose a larger context in the settings.": (
+        "Shorten the prompt, ask for fewer tokens with --max-tokens, or give a larger context with --ctx."
+    ),
+    "Choose a smaller context in the settings.": "Give a smaller context with --ctx.",
+    "Change the message, or start a new chat.": "Change the prompt.",
+    "Start a new chat.": "Shorten the prompt or its attachments.",
+    "New messages are kept only until Paceline is closed.": "Nothing was read or written.",
+    "The stored chats can be read, but new messages are kept only until Paceline is closed.": (
+        "The stored chats can be read, but nothing can be added to them."
+    ),
+    "Choose it again in its new location.": "Check the path.",
+    "“{name}” no longer exists.": "There is no file “{name}”.",
+}
 INTERRUPTED = 130  # the exit code of a shell for Ctrl+C
 _STATS_FIELDS = (
     "prompt_tokens", "prompt_cached_tokens", "tokens", "passes", "tokens_per_pass", "proposed", "accepted",
@@ -183,19 +201,6 @@ def table(rows: Iterable[Sequence[str]], numbers_from: int | None = None) -> str
     )
 
 
-def check_positive(options: argparse.Namespace, *names: str, least: float | None = None) -> None:
-    """Check that options, if given, are positive, or at least ``least``.
-
-    Raises:
-        ValueError: one is not.
-    """
-    for name in names:
-        number = getattr(options, name)
-        if number is not None and not (number > 0 if least is None else number >= least):  # also refuses NaN
-            words = "more than 0" if least is None else f"{least} or more"
-            raise ValueError(f"--{name.replace('_', '-')} must be {words}.")
-
-
 @contextmanager
 def option_errors(title: str, advice: str) -> Iterator[None]:
     """Raise an `AppError` with this title for an invalid value, or a file that cannot be read."""
@@ -231,3 +236,15 @@ def size_words(size_bytes: int | None) -> str:
         if size_bytes >= factor:
             return f"{size_bytes / factor:.1f} {unit}"
     return f"{size_bytes} B"
+
+
+def for_terminal(text: str) -> str:
+    if not isinstance(text, Sentence):
+        return TERMINAL_WORDS.get(text, text)
+    fields = {name: for_terminal(value) if isinstance(value, str) else value for name, value in text.fields.items()}
+    return i18n(TERMINAL_WORDS.get(text.template, text.template), **fields)
+
+
+def problem_for_terminal(problem: Problem) -> Problem:
+    title, message, advice = (for_terminal(text) for text in (problem.title, problem.message, problem.advice))
+    return replace(problem, title=title, message=message, advice=advice)

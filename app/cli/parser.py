@@ -31,8 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         options = _options(list(sys.argv[1:] if argv is None else argv))
         # Imported only when called: the window does not wait for the terminal's modules, nor a command for the
         # window's.
-        name = "engine_run" if getattr(options, "engine", None) else options.module
-        code = int(importlib.import_module(f"app.cli.{name}").command(options))
+        code = int(importlib.import_module(f"app.cli.{options.module}").command(options))
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -89,12 +88,9 @@ def _add_small_commands(commands: _Commands[_Parser]) -> None:
     check.add_argument("draft", metavar="D.gguf", nargs="?", help="without it: whether the target has draft heads")
     stats = commands.add_parser("stats", help="statistics of all answers, for each pair of models and mode")
     stats.set_defaults(module="stats")
-    stats.add_argument("--csv", metavar="FILE", help="write a table for spreadsheets")
-    devices = commands.add_parser("devices", help="the devices for models, with their memory")
-    devices.set_defaults(module="devices")
     doctor = commands.add_parser("doctor", help="check this installation, and say how to repair it")
     doctor.set_defaults(module="doctor")
-    for parser in (check, stats, devices, doctor):
+    for parser in (check, stats, doctor):
         parser.add_argument("--json", action="store_true", help=JSON_HELP)
 
 
@@ -103,10 +99,6 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     models = parser.add_argument_group("models")
     _add_model_options(models)
     models.add_argument("--mmproj", metavar="M.gguf", help="the model's vision file; default: the one beside it")
-    add = parser.add_argument_group("a remote server; --model is then one of its models").add_argument
-    add("--engine", metavar="URL", help="ask this OpenAI-compatible server: the prompt leaves this machine")
-    add("--key-env", metavar="NAME", help="the environment variable with its key; default: the system's keyring")
-    add("--allow-http", action="store_true", help="unencrypted to another machine: others on the way can read it")
     prompt = parser.add_argument_group("prompt")
     _add_prompt_options(prompt)
     seen = "a picture for a model with vision: PNG, JPEG, WebP or GIF; repeatable"
@@ -121,9 +113,6 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_mode_options(decoding)
     _add_decoding_options(decoding)
     _add_ending_options(decoding)
-    form = decoding.add_mutually_exclusive_group()
-    form.add_argument("--json-schema", metavar="F", help="a JSON schema for the answer; - is standard input")
-    form.add_argument("--grammar", metavar="F", help="a grammar for the answer, in llama.cpp's GBNF")
     parser.add_argument("--trace", metavar="FILE", help="write the decisions for each pass, one JSON line each")
     parser.add_argument("--json", action="store_true", help=JSON_HELP)
 
@@ -167,14 +156,17 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     origin = "also accept requests of this site's pages, with the key; repeatable"
     add("--allow-origin", type=values.web_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     add("--queue", type=values.queue, default=32, metavar="N", help="requests that may wait; default 32")
-    add("--log-requests", action="store_true", help="a line for each request on stderr, never its content")
     models = parser.add_argument_group("models")
     _add_model_options(models)
     add = models.add_argument
     add("--mmproj", metavar="M.gguf", help="the model's vision file; default: the one beside it")
     add("--alias", metavar="NAME", help="the model's name in answers and in the list")
     add("--embedding-model", metavar="E.gguf", help="an additional model for embeddings")
-    add("--pooling", choices=[kind.value for kind in Pooling], help="how its vectors are pooled; default: its own way")
+    add(
+        "--pooling",
+        choices=[kind.value for kind in Pooling if kind is not Pooling.RANK],
+        help="how its vectors are pooled; default: its own way",
+    )
     at_once = "concurrent answers; default 0: by memory, up to 4. Each has the whole context"
     add("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
     add("--shared-context", action="store_true", help="concurrent answers share one context, and take no more memory")
@@ -199,7 +191,7 @@ def _add_model_options(group: _Group) -> None:
     add("--draft-gpu-layers", type=values.layer_count, metavar="N|all", help="default: the faster choice")
     add("--draft-cache-type", choices=types, default="f16", help="type of the draft's cache")
     # The same options as llama.cpp's programs.
-    which = "devices of the target, as `paceline devices` lists them, or none; default all GPUs"
+    which = "devices of the target, as `paceline doctor` lists them, or none; default all GPUs"
     add("--device", default="", metavar="D,D", help=which)
     add("--draft-device", default="", metavar="D", help="the draft's; default: the faster one")
     modes = [mode.value for mode in SplitMode]
@@ -215,63 +207,48 @@ def _add_model_options(group: _Group) -> None:
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="bench")
-    default = SamplingParams()
     _add_model_options(parser.add_argument_group("models"))
     add = parser.add_argument_group("prompts and modes").add_argument
     which = "a file, or a folder of them; repeatable; default: Paceline's own"
     add("--prompts", action="append", default=[], metavar="F.jsonl|DIR", help=which)
     add("--modes", type=values.modes, default=list(Mode), metavar="M,M", help="default: all; off is shown as plain")
     add("--depths", type=values.depths, default=[None], metavar="auto,K", help="default: auto")
-    add("--temperature", type=values.numbers, default=[0.0, default.temperature], metavar="T,T")
-    add("--top-k", type=int, default=default.top_k, metavar="K")
-    add("--top-p", type=float, default=default.top_p, metavar="P")
-    add("--min-p", type=float, default=default.min_p, metavar="P")
+    add("--temperature", type=values.numbers, default=[0.0, SamplingParams().temperature], metavar="T,T")
     add("--seed", type=int, metavar="N", help="the same seed gives the same answer in every mode; default: none")
-    add("--max-tokens", type=int, default=128, metavar="N")
-    add("--raw", action="store_true", help="no chat template")
+    add("--max-tokens", type=values.count, default=128, metavar="N")
     add("--ignore-eos", action="store_true", help="always --max-tokens tokens")
-    add("--categories", type=values.word_list, default=[], metavar="C,C", help="only these workloads")
-    add("--per-category", type=int, metavar="N", help="only the first N prompts of each workload")
-    add("--repeat", type=int, default=1, metavar="R", help="minimum number of rounds; default 1")
-    peers = "llama-server=PATH, no-draft (auto without the draft) or other-draft=D.gguf; repeatable"
+    add("--per-category", type=values.count, metavar="N", help="only the first N prompts of each workload")
+    add("--repeat", type=values.count, default=1, metavar="R", help="number of rounds; default 1")
+    add("--max-minutes", type=values.minutes, metavar="M", help="stop after this time and report")
+    peers = "llama-server=PATH, or no-draft (auto without the draft); repeatable"
     add("--peer", action="append", default=[], metavar="NAME=PATH", help=peers)
-    configs = "plain, draft-3 (a draft model or a head), ngram-simple; default all"
-    add("--peer-configs", type=values.word_list, default=[], metavar="C,C", help=configs)
-    add("--resume", metavar="FILE", help="store each answer in FILE at once, and continue after the stored ones")
-    _add_report_options(parser)
-
-
-def _add_report_options(parser: argparse.ArgumentParser) -> None:
-    until = "more rounds until the speed-ups are known to this precision"
-    parser.add_argument("--until", type=float, metavar="PERCENT", help=until)
-    limit = "stop after this time and report; default 30 with --until"
-    parser.add_argument("--max-minutes", type=float, metavar="M", help=limit)
-    parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
-    parser.add_argument("--markdown", metavar="OUT", help="also write the report as Markdown")
+    add("--json", metavar="OUT", help="also write the report as JSON")
+    add("--markdown", metavar="OUT", help="also write the report as Markdown")
 
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
     # Each lane sets these itself, so the command has no options for them. The temperature also depends on the preset.
-    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, json_schema=None, grammar=None)
+    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None)
     parser.set_defaults(image=[])
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
     which = "two or three modes, each with a depth if wanted (draft:3); one alone races against off; default off,auto"
     group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
-    group.add_argument("--rounds", type=int, default=3, metavar="N", help="minimum number of rounds; default 3")
+    group.add_argument("--rounds", type=values.count, default=3, metavar="N", help="number of rounds; default 3")
     same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
     decoding = parser.add_argument_group(same)
     _add_decoding_options(decoding)
     _add_ending_options(decoding)
     parser.set_defaults(max_tokens=256)
-    _add_report_options(parser)
+    parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
 
 
 def _add_decoding_options(group: _Group) -> None:
     add = group.add_argument
     add("--preset", metavar="NAME", help="a preset of sampling and system prompt; options override it")
-    for name, kind in (("max-tokens", int), ("temperature", float), ("top-k", int), ("top-p", float), ("min-p", float)):
+    add("--max-tokens", type=values.count, metavar="N")
+    for name, kind in (("temperature", float), ("top-k", int), ("top-p", float), ("min-p", float)):
         add(f"--{name}", type=kind, metavar="N")
     for name in ("repeat", "frequency", "presence"):
         add(f"--{name}-penalty", type=float, metavar="X")
@@ -317,8 +294,6 @@ def _add_projects(parser: argparse.ArgumentParser) -> None:
     update.add_argument("--id", help=argparse.SUPPRESS)  # used by the window only
     update.add_argument("--json", action="store_true", help="the progress as lines of JSON, at the lowest priority")
     action("find", "the passages that fit a question best", "name", "question")
-    action("export", "write a project, with its files and chats, to a zip file", "name", "file")
-    action("import", "import an exported project", "file")
     ask = action("ask", "have a model answer from the files; takes the options of paceline run", "name", "question")
     ask.add_argument("rest", nargs=argparse.REMAINDER, metavar="OPTION", help="such as --model T.gguf")
 

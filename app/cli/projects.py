@@ -9,18 +9,14 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from app.cli.chats import with_chats
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, ProgressLine, counted_text, fail, table
-from app.core.domain.model_name import printable
 from app.core.domain.projects import MAX_FILES, FileState, Project
 from app.core.paths import find_paths
-from app.core.projects.archive import export_project, import_project
 from app.core.projects.index import DocumentIndex
 from app.core.projects.indexing import Progress, update
 from app.core.projects.projects import ProjectError, Projects, with_sources
 from app.core.projects.search import embedder_of, find_passages
-from app.core.storage.chats.store import ChatStore
 from engine.errors import EngineError
 from engine.sentences import i18n
 
@@ -95,29 +91,6 @@ def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex)
     return 0
 
 
-def _export(options: argparse.Namespace, projects: Projects, _index: DocumentIndex) -> int:
-    project = projects.find(options.name)
-
-    def work(store: ChatStore) -> int:
-        left_out = export_project(project, store, Path(options.file))
-        for path in left_out:
-            sys.stderr.write(f"{printable(path)} could not be read, and was left out.\n")
-        sys.stderr.write(f"{project.name} exported to {options.file}.\n")
-        return int(bool(left_out))
-
-    return with_chats(work, only_reads=True)
-
-
-def _import(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
-    folder, made = find_paths().project_files, list[Project]()
-
-    def work(store: ChatStore) -> int:
-        made.append(import_project(projects, store, Path(options.file), folder))
-        return 0
-
-    return with_chats(work, only_reads=False) or _read(made[0], index)
-
-
 def _ask(options: argparse.Namespace, _projects: Projects, _index: DocumentIndex) -> int:
     from app.cli.parser import main  # noqa: PLC0415  (which has loaded this module)
 
@@ -180,6 +153,4 @@ _ACTIONS = {
     "update": _update,
     "find": _find,
     "ask": _ask,
-    "export": _export,
-    "import": _import,
 }

@@ -1,9 +1,10 @@
 """`paceline race`: answers one question in two or three modes, in alternating short slices; prints tables and verdicts.
 
-Only the requested reports and the measured pass costs are stored.
+Only the requested report and the measured pass costs are stored.
 """
 
 import argparse
+import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -14,23 +15,20 @@ from app.cli.models.names import resolve_names
 from app.cli.output import (
     INTERRUPTED,
     ProgressLine,
-    check_positive,
     check_reports,
     counted_text,
     fail,
-    notify,
     option_errors,
     print_notices,
     table,
     write_reports,
 )
 from app.cli.run import load_models, load_request, make_request, open_session
-from app.core.benchmark.markdown import lane_table
 from app.core.benchmark.opened_lanes import LaneFailedError, read_lanes
 from app.core.benchmark.race import Race, RacePlan
+from app.core.benchmark.report import lane_table
 from app.core.benchmark.runs import variant_of
 from app.core.domain.speed.races import (
-    MAX_OPEN_MINUTES,
     LaneChoice,
     LaneProgress,
     LaneVerdict,
@@ -39,6 +37,7 @@ from app.core.domain.speed.races import (
     RaceSetup,
     verdict_sentence,
 )
+from app.core.storage.races import race_as_dict
 from engine.errors import DraftRefusedError
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, RunStats
 from engine.session.session import Session
@@ -50,8 +49,8 @@ def command(options: argparse.Namespace) -> int:
     """Race and report; after Ctrl+C or a failure the report has the results so far. Returns the exit code."""
     with option_errors("This cannot be raced", "See paceline race --help."):
         resolve_names(options)
-        check_reports(options.json, options.markdown)
-        choices, plan, request = _choices(options), _plan(options), _request(options)
+        check_reports(options.json)
+        choices, plan, request = _choices(options), RacePlan(options.rounds), _request(options)
     with closing(open_session()) as session, closing(ProgressLine()) as progress, stop_on_interrupt() as interrupted:
         progress.show("Loading the models and measuring the time of a pass ...")
         ready = _load(session, load_request(options), choices)
@@ -67,7 +66,7 @@ def command(options: argparse.Namespace) -> int:
                 stats[event.lane] = event.stats
                 tokens = ", ".join(f"{label} {one.tokens}" for label, one in zip(labels, stats, strict=True))
                 progress.show(f"Round {event.round + 1}, tokens: {tokens}")
-            elif isinstance(event, RaceRoundEnded) and (plan.rounds > 1 or plan.until_percent is not None):
+            elif isinstance(event, RaceRoundEnded) and plan.rounds > 1:
                 progress.close()
                 _print_verdicts(f"Round {event.num_rounds}", labels, stats, event.verdicts)
             elif isinstance(event, RaceEnded):
@@ -82,12 +81,6 @@ def _choices(options: argparse.Namespace) -> tuple[LaneChoice, ...]:
         if missing := missing_drafter(choice.mode, options.model, options.draft):
             raise ValueError(f"The lane {variant_of(choice).label} needs {missing}")
     return choices
-
-
-def _plan(options: argparse.Namespace) -> RacePlan:
-    check_positive(options, "rounds", least=1)
-    check_positive(options, "until", "max_minutes")
-    return RacePlan(options.rounds, options.until, options.max_minutes or (MAX_OPEN_MINUTES if options.until else None))
 
 
 def _request(options: argparse.Namespace) -> ChatRequest:
@@ -115,19 +108,16 @@ def _load(session: Session, load: LoadRequest, choices: Sequence[LaneChoice]) ->
 
 
 def _report(options: argparse.Namespace, labels: Sequence[str], ended: RaceEnded) -> int:
-    """Print the result and write the reports; returns the exit code."""
+    """Print the result and write the report; returns the exit code."""
     result, status = ended.result, 0
     if result is not None:
         rounds = counted_text(result.num_rounds, "round", "rounds")
         title = f"All {rounds}" if result.is_complete else "The first round, which was stopped"
         title += ": tokens and rollbacks are sums" if result.num_rounds > 1 else ""
         _print_verdicts(title, labels, [lane.stats for lane in result.lanes], result.verdicts)
-        status = write_reports((options.json, result.report + "\n"), (options.markdown, result.markdown))
+        status = write_reports((options.json, json.dumps(race_as_dict(result), ensure_ascii=False, indent=1) + "\n"))
         status = status or int(any(one.parting is not None and one.parting.is_fault for one in result.verdicts))
-    status = fail(ended.problem) if ended.problem is not None else status
-    for notice in ended.notices:
-        notify(notice)
-    return status
+    return fail(ended.problem) if ended.problem is not None else status
 
 
 def _print_verdicts(

@@ -4,7 +4,6 @@ Nothing is stored.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -41,8 +40,6 @@ from app.core.storage.pictures import is_picture
 from engine.errors import SettingError, SideFileError
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import missing_metadata_notices
-from engine.grammar.constraint import check_grammar
-from engine.grammar.json_schema import schema_grammar
 from engine.llama.aborts import report_aborts
 from engine.pacing.draft_length import choose_draft_length
 from engine.pictures.side_file import find_side_file
@@ -72,7 +69,7 @@ RUN_ERRORS = ("This cannot be run", "See paceline run --help.")
 MEASURE_S = 0.7  # short and rough: an exact measurement takes longer than one answer gains
 # With one of these options `run` answers once, even if it has no prompt.
 _ONE_ANSWER = (
-    "prompt", "prompt_file", "attach", "project", "image", "json", "raw", "mcp", "allow", "json_schema", "grammar",
+    "prompt", "prompt_file", "attach", "project", "image", "json", "raw", "mcp", "allow",
     "trace",
 )  # fmt: skip
 
@@ -206,7 +203,6 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         ValueError: the prompt is empty, or a value is outside its range.
         OSError: the prompt file cannot be read.
         AttachmentError: a file cannot be attached.
-        GrammarError: the schema or grammar for the answer is invalid.
     """
     apply_layers(options)
     for name, what in (("attach", "Files"), ("project", "Passages of a project"), ("image", "Pictures")):
@@ -225,37 +221,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         raw_prompt=text if options.raw else None,
         stop=tuple(options.stop),
         ignore_eos=options.ignore_eos,
-        grammar=_grammar(options),
     )
-
-
-def _grammar(options: argparse.Namespace) -> str:
-    """The grammar of the answer; empty if there is none.
-
-    Raises:
-        GrammarError: the file has no usable grammar or schema.
-        ValueError: the schema is no JSON, or another option excludes it.
-        OSError: the file cannot be read.
-    """
-    name = options.json_schema or options.grammar
-    if name is None:
-        return ""
-    if options.ignore_eos:
-        raise ValueError("An answer with a schema or grammar ends by itself: leave out --ignore-eos.")
-    try:
-        text = _read_limited(name, "grammar" if options.grammar else "schema")
-        if options.grammar:
-            return check_grammar(text)
-        grammar = schema_grammar(json.loads(text))
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{name} is not UTF-8 text.") from error
-    except RecursionError as error:
-        raise ValueError(f"{name} is nested too deep.") from error
-    except json.JSONDecodeError as error:
-        raise ValueError(f"{name} is not JSON: {error}.") from error
-    for warning in grammar.warnings:
-        notify(warning)
-    return grammar.text
 
 
 def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
@@ -268,8 +234,6 @@ def decoding_defaults(options: argparse.Namespace) -> ChatRequest:
     if missing := missing_drafter(mode, options.model, options.draft):
         raise ValueError(f"The {mode.value} mode needs {missing}")
     choose_draft_length(mode, options.depth, can_pace=True)
-    if options.max_tokens is not None and options.max_tokens < 1:
-        raise ValueError("--max-tokens must be 1 or more.")
     return ChatRequest(
         mode=mode,
         depth=options.depth,
@@ -323,8 +287,8 @@ def _prompt_text(options: argparse.Namespace) -> str:
     return with_attachments(text, attached)
 
 
-def _read_limited(name: str, kind: str = "prompt") -> str:
-    """Read a file, or standard input (``-``), up to a limit, since a pipe may be endless. ``kind`` names the text.
+def _read_limited(name: str) -> str:
+    """Read a file, or standard input (``-``), up to a limit, since a pipe may be endless.
 
     Raises:
         AppError: the text is longer than any context.
@@ -339,8 +303,8 @@ def _read_limited(name: str, kind: str = "prompt") -> str:
     is_too_long = len(raw) > MAX_PROMPT_BYTES
     text = "" if is_too_long else utf_text(raw)
     if is_too_long or len(text) > MAX_PROMPT_CHARS:
-        message = f"The {kind} has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
-        raise AppError(message, "Give the part that matters." if kind == "prompt" else "Give a smaller one.")
+        message = f"The prompt has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
+        raise AppError(message, "Give the part that matters.")
     return text
 
 

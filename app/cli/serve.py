@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from app.cli.interrupts import stop_on_interrupt
+from app.cli.interrupts import ended_by_signals, stop_on_interrupt
 from app.cli.layers import apply_layers
 from app.cli.models.names import resolve_names
 from app.cli.output import INTERRUPTED, notify, option_errors, print_notices
@@ -22,16 +22,15 @@ from app.core.domain.model_name import printable
 from app.core.hub.library.library import open_library
 from app.core.logs import RedactingFormatter
 from app.core.paths import builtin_target, find_paths
-from app.core.projects.search import passages_for
 from app.core.server.access import AllowedHosts
 from app.core.server.api_key import find_key
 from app.core.server.application import make_application
 from app.core.server.engine_job import CallJob, EngineJob, unload
 from app.core.server.library import LoadableModel, ModelSwitch
-from app.core.server.listening import HttpServer, address_of, bind, ended_by_signals
-from app.core.server.metrics import Metrics
+from app.core.server.listening import HttpServer, address_of, bind
 from app.core.server.pictures import PictureSource
 from app.core.server.protocol import ServedModel
+from app.core.server.request_log import RequestLog
 from app.core.server.scheduler import Scheduler
 from engine.embeddings import EmbeddingModel, Pooling
 from engine.errors import EngineError, ModelLoadError
@@ -132,8 +131,6 @@ def _embedder(options: argparse.Namespace) -> Embedder | None:
 
 
 def _embedding_notice(model: EmbeddingModel) -> str:
-    if model.pooling is Pooling.RANK:
-        return f"{model.name} ranks documents of up to {model.n_ctx:,} tokens with the query"
     pooled = "a vector for each token" if model.pooling is Pooling.NONE else f"pooled: {model.pooling.value}"
     return f"{model.name} makes embeddings: {model.width} numbers ({pooled}) of up to {model.n_ctx:,} tokens"
 
@@ -194,7 +191,7 @@ class LibraryModels(ModelSwitch):
 
         def served(ready: EngineReady) -> ServedModel:
             shown = name or printable(Path(ready.target.path).stem)
-            return ServedModel(shown, ready, defaults, system, pictures, partial(passages_for, find_paths()))
+            return ServedModel(shown, ready, defaults, system, pictures)
 
         request = load_request(options)
         found = find_side_file(Path(request.target)) if request.mmproj is None else None
@@ -210,10 +207,9 @@ def _serve(
     options: argparse.Namespace,
 ) -> int:
     """Serve until a signal raises an exception in this thread."""
-    scheduler = Scheduler(engine, models, Metrics(), max_waiting=options.queue)
+    scheduler = Scheduler(engine, models, max_waiting=options.queue)
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
-    log_line = notify if options.log_requests else None
-    app = make_application(scheduler, key, hosts, embedder=embedder, log_line=log_line)
+    app = make_application(scheduler, RequestLog(), key, hosts, embedder=embedder)
     with ended_by_signals(), _unload_when_idle(engine, scheduler, options.idle_unload):
         try:
             model = models.current()

@@ -1,15 +1,15 @@
-"""`paceline stats`: the totals of all answers, as a table, JSON or CSV, without a window."""
+"""`paceline stats`: the totals of all answers as a table, or the export of all statistics as JSON."""
 
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from app.cli.chats import with_chats
 from app.cli.output import table as columns
 from app.core.domain.sums import PairSums, total
 from app.core.storage.chats.store import ChatStore
-from app.core.storage.statistics_export import ExportRequest, Scope, export_chunks, totals_in, totals_row, write_file
+from app.core.storage.chats.totals import read_totals
+from app.core.storage.statistics_export import export_chunks, totals_row
 
 _PERCENT = -1
 COLUMNS = (  # title, key of the export, and digits after the point
@@ -17,12 +17,12 @@ COLUMNS = (  # title, key of the export, and digits after the point
     ("draft", "draft", 0),
     ("mode", "mode", 0),
     ("answers", "num_answers", 0),
-    ("tokens", "answer_tokens", 0),
+    ("tokens", "tokens", 0),
     ("tok/s", "tokens_per_second", 1),
     ("per pass", "tokens_per_pass", 2),
-    ("accepted", "acceptance_share", _PERCENT),
-    ("x plain", "speedup_over_plain_ratio", 2),
-    *((f"p{percent} ms", f"between_tokens_p{percent}_ms", 1) for percent in (50, 95, 99)),  # between tokens
+    ("accepted", "acceptance_rate", _PERCENT),
+    ("x plain", "speedup", 2),
+    *((f"p{percent} ms", f"inter_token_ms_p{percent}", 1) for percent in (50, 95, 99)),  # between tokens
 )
 _NUMBERS_FROM = 3  # columns from here on are right-aligned
 UNKNOWN = "-"
@@ -35,15 +35,11 @@ def command(options: argparse.Namespace) -> int:
 
 
 def _show(store: ChatStore, options: argparse.Namespace) -> int:
-    request = ExportRequest(Scope.TOTALS)
     if options.json:
-        for piece in export_chunks(store, request, "json"):
+        for piece in export_chunks(store):
             sys.stdout.write(piece)
-    elif options.csv:
-        write_file(Path(options.csv), export_chunks(store, request, "csv"), for_spreadsheets=True)
-        sys.stderr.write(f"Statistics exported to {options.csv}.\n")
     else:
-        sys.stdout.write(table(totals_in(store, request)) + "\n")
+        sys.stdout.write(table(store.read(read_totals)) + "\n")
     return 0
 
 
@@ -56,9 +52,7 @@ def table(rows: Sequence[PairSums]) -> str:
     return columns([tuple(title for title, _, _ in COLUMNS), *lines], _NUMBERS_FROM)
 
 
-def _cell(value: str | float | None, digits: int) -> str:
-    if value is None or value == "":
-        return UNKNOWN
-    if isinstance(value, str):  # a file name, without control characters
-        return "".join(char if char.isprintable() else "?" for char in value)
+def _cell(value: object, digits: int) -> str:
+    if not isinstance(value, int | float):  # a file name, without control characters
+        return "".join(char if char.isprintable() else "?" for char in str(value or UNKNOWN))
     return f"{value * 100:.0f}%" if digits == _PERCENT else f"{value:,.{digits}f}"

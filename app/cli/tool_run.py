@@ -7,19 +7,16 @@ import argparse
 import json
 import queue
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, metrics_line, notify, print_json, run_as_dict, warn
+from app.cli.output import INTERRUPTED, metrics_line, notify, print_json, run_as_dict
 from app.cli.terminal_stream import Style, print_styled, write_styled
-from app.core.domain.tools.permissions import AllowedTool, read_allowed_tools
 from app.core.hub.tokens import tool_server_secret
-from app.core.paths import find_paths
 from app.core.storage.pictures import PictureCache
-from app.core.storage.settings_file import read_settings
 from app.core.tools.answer_parts import ReasoningPart, parts_of
 from app.core.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
 from app.core.tools.interface import (
@@ -30,9 +27,9 @@ from app.core.tools.interface import (
     ToolResult,
     arguments_of,
 )
-from app.core.tools.mcp.entries import ServerEntry, identity_of, read_entries_file
+from app.core.tools.mcp.entries import ServerEntry, read_entries_file
 from app.core.tools.mcp.provider import McpTools
-from app.core.tools.policy import BUILT_IN, Permission, ToolPolicy, UserDecision, policy_allowing
+from app.core.tools.policy import Permission, ToolPolicy, UserDecision, policy_allowing
 from app.core.tools.turn import (
     MAX_STEPS,
     MAX_UNREADABLE,
@@ -64,15 +61,11 @@ _TRUNCATED = (FinishReason.LENGTH, FinishReason.CONTEXT)
 
 @dataclass
 class ToolsOfRun:
-    """The tools of one run; servers may still be starting.
-
-    ``always_allowed``: permissions that the user gave permanently in the window.
-    """
+    """The tools of one run; servers may still be starting."""
 
     servers: McpTools
     provider: ToolProvider
     allowed: tuple[str, ...]
-    always_allowed: frozenset[AllowedTool] = frozenset()
 
 
 def start_tools(options: argparse.Namespace) -> ToolsOfRun | None:
@@ -86,8 +79,8 @@ def start_tools(options: argparse.Namespace) -> ToolsOfRun | None:
         if options.allow:
             raise ValueError("--allow is for tools: give --mcp or --tools, too.")
         return None
-    if options.raw or options.json_schema or options.grammar:
-        raise ValueError("Tools are for answers of a chat: leave out --raw, --json-schema and --grammar, or the tools.")
+    if options.raw:
+        raise ValueError("Tools are for answers of a chat: leave out --raw, or the tools.")
     names = [name.strip() for name in (options.tools or "").split(",") if name.strip()]
     if strange := [name for name in names if name not in OFFERED_TOOLS]:
         raise ValueError(f"There is no built-in tool {strange[0]!r} here. There are: {', '.join(OFFERED_TOOLS)}.")
@@ -104,24 +97,7 @@ def start_tools(options: argparse.Namespace) -> ToolsOfRun | None:
             servers.start(entry.name)
     enabled = names or (ON_BY_DEFAULT if options.tools is not None else ())
     provider = Providers(BuiltInTools(enabled), servers)
-    return ToolsOfRun(servers, provider, tuple(options.allow), _always_allowed(entries))
-
-
-def _always_allowed(entries: Mapping[str, ServerEntry]) -> frozenset[AllowedTool]:
-    """Tools that the user always allowed in the window. A server needs the same name and command here."""
-    paths = find_paths()
-    read = read_settings(paths.settings_file)
-    if read.problem is not None:
-        warn(read.problem)
-    line = read.settings.text("allowed_tools")
-    if not line:
-        return frozenset()
-    try:
-        there = {one.name: identity_of(one) for one in read_entries_file(paths.tool_servers_file)}
-    except ToolFileError:
-        there = {}
-    same = {name for name, entry in entries.items() if there.get(name) == identity_of(entry)}
-    return frozenset(one for one in read_allowed_tools(line) if one.server in {BUILT_IN, *same})
+    return ToolsOfRun(servers, provider, tuple(options.allow))
 
 
 def answer_with_tools(
@@ -146,7 +122,7 @@ def answer_with_tools(
         known = ", ".join(one.name for one in definitions)
         raise SettingError(i18n("There is no tool {name!r}.", name=unknown[0]), f"There are: {known}.")
     run = _Run(session, request, tools.provider, definitions, as_json)
-    return run.run(replace(policy, always=tools.always_allowed), model)
+    return run.run(policy, model)
 
 
 def _definitions(tools: ToolsOfRun) -> tuple[ToolDefinition, ...] | None:

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +51,6 @@ def examine(paths: Paths) -> tuple[Finding, ...]:
     library = query_llama_cpp(paths.cache)
     found = (
         _program(),
-        *_packages(),
         *_llama(library),
         *_gpus(library),
         _display(),
@@ -72,29 +71,6 @@ def _program() -> Finding:
     kind = "a bundle" if getattr(sys, "frozen", False) else "Python packages"
     message = f"Paceline {app.__version__} as {kind}, Python {platform.python_version()}, {platform.platform()}."
     return Finding("Paceline", Level.OK, message)
-
-
-def _packages() -> Iterator[Finding]:
-    """Report missing required packages; a bundle contains its packages."""
-    if getattr(sys, "frozen", False):
-        return
-    missing = [name for name in _required() if _version(name) is None]
-    if missing:
-        advice = f"Type: {sys.executable} -m pip install {' '.join(missing)}"
-        yield Finding("Python packages", Level.PROBLEM, f"Missing: {', '.join(missing)}.", advice)
-    else:
-        yield Finding("Python packages", Level.OK, "All are there.")
-
-
-def _required() -> list[str]:
-    """The packages that every installation needs; empty in a checkout that is not installed."""
-    from packaging.requirements import Requirement  # noqa: PLC0415  (huggingface-hub brings it; asked for here only)
-
-    try:
-        found = [Requirement(line) for line in requires("paceline") or []]
-    except PackageNotFoundError:
-        return []
-    return [one.name for one in found if one.marker is None or one.marker.evaluate({"extra": ""})]
 
 
 def _version(name: str) -> str | None:

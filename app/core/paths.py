@@ -1,9 +1,11 @@
 """The folders, files and assets of the app."""
 
+from __future__ import annotations
+
 import os
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +18,20 @@ APP_NAME = "paceline"
 HOME_VARIABLE = "PACELINE_HOME"
 
 
+class _Within:
+    """A file or folder with a fixed name in one of the folders of `Paths`."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        self._folder, self._name = folder, name
+
+    def __get__(self, paths: Paths, _owner: type[Paths]) -> Path:
+        folder: Path = getattr(paths, self._folder)
+        return folder / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The folders of the app; `make_folders` creates them."""
+    """The folders of the app, which `make_folders` creates, and the files in them."""
 
     config: Path
     data: Path
@@ -26,94 +39,26 @@ class Paths:
     logs: Path
     models: Path
 
-    @property
-    def settings_file(self) -> Path:
-        return self.config / "settings.toml"
-
-    @property
-    def model_settings_file(self) -> Path:
-        """Settings for single models, as TOML."""
-        return self.config / "models.toml"
-
-    @property
-    def presets_file(self) -> Path:
-        return self.config / "presets.toml"
-
-    @property
-    def engines_file(self) -> Path:
-        """The list of remote servers, as TOML; their keys are in the system's keyring."""
-        return self.config / "engines.toml"
-
-    @property
-    def tool_servers_file(self) -> Path:
-        """The MCP servers, in the format of `mcp.json`; private, since it may contain keys."""
-        return self.config / "mcp.json"
-
-    @property
-    def prompts_file(self) -> Path:
-        return self.config / "prompts.toml"
-
-    @property
-    def api_key_file(self) -> Path:
-        return self.config / "api-key"
-
-    @property
-    def layout_file(self) -> Path:
-        return self.config / "layout.bin"
-
-    @property
-    def projects_file(self) -> Path:
-        """The projects, as TOML."""
-        return self.config / "projects.toml"
-
-    @property
-    def project_files(self) -> Path:
-        """Files of imported projects, one folder per project."""
-        return self.data / "projects"
-
-    @property
-    def documents_file(self) -> Path:
-        """The index of the projects' files, as SQLite; it can be rebuilt."""
-        return self.cache / "documents.db"
-
-    @property
-    def chats_file(self) -> Path:
-        return self.data / "chats.db"
-
-    @property
-    def open_chat_file(self) -> Path:
-        return self.data / "open-chat"
-
-    @property
-    def backups(self) -> Path:
-        return self.data / "backups"
-
-    @property
-    def lock_file(self) -> Path:
-        """Locked while a window uses these folders."""
-        return self.data / "paceline.lock"
-
-    @property
-    def library_file(self) -> Path:
-        return self.data / "library.json"
-
-    @property
-    def downloads_file(self) -> Path:
-        return self.data / "downloads.json"
-
-    @property
-    def pair_speeds_file(self) -> Path:
-        """Measured speeds of pairs, as JSON."""
-        return self.data / "pair-speeds.json"
-
-    @property
-    def races(self) -> Path:
-        return self.data / "races"
-
-    @property
-    def self_drafts(self) -> Path:
-        """The folder of self-drafts: copies of models without some of their layers."""
-        return self.cache / "self-drafts"
+    settings_file = _Within("config", "settings.toml")
+    model_settings_file = _Within("config", "models.toml")  # settings for single models
+    presets_file = _Within("config", "presets.toml")
+    engines_file = _Within("config", "engines.toml")  # remote servers; their keys are in the system's keyring
+    tool_servers_file = _Within("config", "mcp.json")  # MCP servers; private, since it may contain keys
+    prompts_file = _Within("config", "prompts.toml")
+    api_key_file = _Within("config", "api-key")
+    layout_file = _Within("config", "layout.bin")
+    projects_file = _Within("config", "projects.toml")
+    project_files = _Within("data", "projects")  # files of imported projects, one folder per project
+    documents_file = _Within("cache", "documents.db")  # the index of the projects' files; it can be rebuilt
+    chats_file = _Within("data", "chats.db")
+    open_chat_file = _Within("data", "open-chat")
+    backups = _Within("data", "backups")
+    lock_file = _Within("data", "paceline.lock")  # locked while a window uses these folders
+    library_file = _Within("data", "library.json")
+    downloads_file = _Within("data", "downloads.json")
+    pair_speeds_file = _Within("data", "pair-speeds.json")  # measured speeds of pairs
+    races = _Within("data", "races")
+    self_drafts = _Within("cache", "self-drafts")  # copies of models without some of their layers
 
 
 def find_paths(environ: Mapping[str, str] | None = None) -> Paths:
@@ -149,16 +94,8 @@ def make_folders(paths: Paths) -> list[Problem]:
         "Allow writing to it, or set {variable} to a folder of your own; until then nothing is saved there.",
         variable=HOME_VARIABLE,
     )
-    message = i18n("{folder}: {reason}.", folder=_folder_list_text([folder for folder, _ in refused]), reason=reason)
+    message = i18n("{folder}: {reason}.", folder=", ".join(str(folder) for folder, _ in refused), reason=reason)
     return [Problem("Cannot write to a folder", message, advice)]
-
-
-def _folder_list_text(folders: Sequence[Path]) -> str:
-    """Folders on one line, grouped by parent."""
-    parents = {folder.parent for folder in folders}
-    if len(folders) == 1 or len(parents) > 1:
-        return ", ".join(map(str, folders))
-    return f"{parents.pop()} ({', '.join(folder.name for folder in folders)})"
 
 
 def assets_dir() -> Path:

@@ -193,33 +193,10 @@
     </message>
 </context>
 <context>
-    <name>AttachmentTray</name>
-    <message>
-        <source>Attach as a file</source>
-        <translation>Als Datei anhängen</translation>
-    </message>
-    <message>
-        <source>Keep as text</source>
-        <translation>Als Text behalten</translation>
-    </message>
-    <message>
-        <source>That is a long text ({count} characters).</source>
-        <translation>Das ist ein langer Text ({count} Zeichen).</translation>
-    </message>
-</context>
-<context>
     <name>Attachments</name>
     <message>
         <source>Pasted picture</source>
         <translation>Eingefügtes Bild</translation>
-    </message>
-    <message>
-        <source>counting tokens</source>
-        <translation>Token werden gezählt</translation>
-    </message>
-    <message>
-        <source>tokens are counted once a model is loaded</source>
-        <translation>Token werden gezählt, sobald ein Modell geladen ist</translation>
     </message>
     <message>
         <source>reading</source>
@@ -265,16 +242,16 @@
         <source>Passages of your files</source>
         <translation>Stellen aus Ihren Dateien</translation>
     </message>
+    <message numerus="yes">
+        <source>about {count} tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
+        </translation>
+    </message>
     <message>
         <source>Picture</source>
         <translation>Bild</translation>
-    </message>
-    <message numerus="yes">
-        <source>{count} tokens</source>
-        <translation>
-            <numerusform>{count} Token</numerusform>
-            <numerusform>{count} Token</numerusform>
-        </translation>
     </message>
     <message>
         <source>Remove {name}</source>
@@ -441,16 +418,16 @@
         <translation>Projekt exportieren</translation>
     </message>
     <message>
+        <source>Import chats from Paceline, ChatGPT or LM Studio, or a project</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Exports (*.json *.zip);;All files (*)</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Project (*.zip)</source>
         <translation>Projekt (*.zip)</translation>
-    </message>
-    <message>
-        <source>Import chats from Paceline, ChatGPT, LM Studio or Markdown, or a project</source>
-        <translation>Chats aus Paceline, ChatGPT, LM Studio oder Markdown oder ein Projekt importieren</translation>
-    </message>
-    <message>
-        <source>Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)</source>
-        <translation>Exporte (*.json *.zip *.md *.markdown *.txt);;Alle Dateien (*)</translation>
     </message>
     <message>
         <source>Export chats</source>
@@ -728,10 +705,6 @@
         <translation>Letzte Antwort kopieren</translation>
     </message>
     <message>
-        <source>Print this chat</source>
-        <translation>Diesen Chat drucken</translation>
-    </message>
-    <message>
         <source>Find in this chat</source>
         <translation>In diesem Chat suchen</translation>
     </message>
@@ -766,10 +739,6 @@
     <message>
         <source>Undo the last deletion</source>
         <translation>Letztes Löschen rückgängig machen</translation>
-    </message>
-    <message>
-        <source>Move the chat within its folder</source>
-        <translation>Chat im Ordner verschieben</translation>
     </message>
     <message>
         <source>Show models or the chat</source>
@@ -842,10 +811,6 @@
     <message>
         <source>Mark tokens by source</source>
         <translation>Token nach Herkunft markieren</translation>
-    </message>
-    <message>
-        <source>Show rejected tokens</source>
-        <translation>Abgelehnte Token zeigen</translation>
     </message>
     <message>
         <source>Chat settings</source>
@@ -1051,6 +1016,10 @@
         <translation>Systemprompt und Werkzeuge</translation>
     </message>
     <message>
+        <source>Context: about {used} of {size} tokens used{full}.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>System prompt</source>
         <translation>Systemprompt</translation>
     </message>
@@ -1148,19 +1117,8 @@
         <translation>Das passt nicht in den Kontext: Zuerst werden die ältesten Nachrichten zusammengefasst. In der Antwort steht es dann.</translation>
     </message>
     <message>
-        <source>{total} of {size} tokens</source>
-        <translation>{total} von {size} Token</translation>
-    </message>
-    <message numerus="yes">
-        <source>{total} tokens</source>
-        <translation>
-            <numerusform>{total} Token</numerusform>
-            <numerusform>{total} Token</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>at least {sum}</source>
-        <translation>mindestens {sum}</translation>
+        <source>about {total} of {size} tokens</source>
+        <translation type="unfinished"></translation>
     </message>
     <message numerus="yes">
         <source>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</source>
@@ -1225,10 +1183,6 @@
     <message>
         <source>Export</source>
         <translation>Exportieren</translation>
-    </message>
-    <message>
-        <source>Print…</source>
-        <translation>Drucken …</translation>
     </message>
     <message>
         <source>Unarchive</source>
@@ -1773,86 +1727,6 @@
     <message>
         <source>Correct this text and list what you changed: Yesterday me and my brother has went to the libary, because they&apos;re books was overdue.</source>
         <translation>Korrigiere diesen Text und liste auf, was du geändert hast: Gestern sind mein Bruder und mich in die Biblothek gegangen, weil die Bücher seit langen fällig wahren.</translation>
-    </message>
-    <message>
-        <source>Write a function</source>
-        <translation>Eine Funktion schreiben</translation>
-    </message>
-    <message>
-        <source>Write a Python function that finds all prime numbers up to n, with a docstring and tests.</source>
-        <translation>Schreibe eine Python-Funktion, die alle Primzahlen bis n findet, mit Docstring und Tests.</translation>
-    </message>
-    <message>
-        <source>Add types</source>
-        <translation>Typen ergänzen</translation>
-    </message>
-    <message>
-        <source>Add type annotations to this function and return all of it:
-
-```python
-def mean(values):
-    total = 0
-    for value in values:
-        total += value
-    return total / len(values)
-```</source>
-        <translation>Ergänze in dieser Funktion Typannotationen und gib sie ganz zurück:
-
-```python
-def mean(values):
-    total = 0
-    for value in values:
-        total += value
-    return total / len(values)
-```</translation>
-    </message>
-    <message>
-        <source>Turn data into JSON</source>
-        <translation>Daten in JSON umwandeln</translation>
-    </message>
-    <message>
-        <source>Turn this into JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</source>
-        <translation>Mache daraus JSON: Ada, 36, London; Grace, 45, New York; Alan, 41, Manchester.</translation>
-    </message>
-    <message>
-        <source>Understand an error</source>
-        <translation>Einen Fehler verstehen</translation>
-    </message>
-    <message>
-        <source>What does “IndexError: list index out of range” mean, and how do I find its cause?</source>
-        <translation>Was bedeutet „IndexError: list index out of range“, und wie finde ich die Ursache?</translation>
-    </message>
-    <message>
-        <source>A story</source>
-        <translation>Eine Geschichte</translation>
-    </message>
-    <message>
-        <source>Once upon a time, in a small village by the sea, there lived</source>
-        <translation>Es war einmal, in einem kleinen Dorf am Meer, da lebte</translation>
-    </message>
-    <message>
-        <source>An article</source>
-        <translation>Ein Artikel</translation>
-    </message>
-    <message>
-        <source>The three most important inventions of the nineteenth century were</source>
-        <translation>Die drei wichtigsten Erfindungen des neunzehnten Jahrhunderts waren</translation>
-    </message>
-    <message>
-        <source>A function</source>
-        <translation>Eine Funktion</translation>
-    </message>
-    <message>
-        <source>A letter</source>
-        <translation>Ein Brief</translation>
-    </message>
-    <message>
-        <source>Dear Ms Miller,
-
-thank you for your letter of</source>
-        <translation>Sehr geehrte Frau Müller,
-
-vielen Dank für Ihren Brief vom</translation>
     </message>
     <message>
         <source>Start</source>
@@ -2580,32 +2454,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>context of {number} tokens</source>
         <translation>Kontext von {number} Token</translation>
-    </message>
-</context>
-<context>
-    <name>ImportDialog</name>
-    <message>
-        <source>Added servers are off. Each starts only when you switch it on.</source>
-        <translation>Hinzugefügte Server sind aus. Jeder startet erst, wenn Sie ihn einschalten.</translation>
-    </message>
-    <message>
-        <source>Import servers from {source}</source>
-        <translation>Server aus {source} importieren</translation>
-    </message>
-    <message>
-        <source>All of its servers already exist.</source>
-        <translation>Alle Server daraus sind schon vorhanden.</translation>
-    </message>
-    <message>
-        <source>Add</source>
-        <translation>Hinzufügen</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n more already exist.</source>
-        <translation>
-            <numerusform>%n weiterer ist schon vorhanden.</numerusform>
-            <numerusform>%n weitere sind schon vorhanden.</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -3757,17 +3605,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>Printing</name>
-    <message>
-        <source>Tool call</source>
-        <translation>Werkzeugaufruf</translation>
-    </message>
-    <message>
-        <source>{number} of {total}</source>
-        <translation>{number} von {total}</translation>
-    </message>
-</context>
-<context>
     <name>Problems</name>
     <message>
         <source>Something needs your attention</source>
@@ -4362,10 +4199,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{file} enthält zu viele Dateien für einen Export.</translation>
     </message>
     <message>
-        <source>{name} is not a chat: no lines in it say who is speaking.</source>
-        <translation>{name} ist kein Chat: Keine Zeile darin sagt, wer spricht.</translation>
-    </message>
-    <message>
         <source>{file} is not a regular file.</source>
         <translation>{file} ist keine gewöhnliche Datei.</translation>
     </message>
@@ -4384,14 +4217,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>This message no longer exists.</source>
         <translation>Diese Nachricht gibt es nicht mehr.</translation>
-    </message>
-    <message>
-        <source>Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown.</source>
-        <translation>Wählen Sie einen Export von Paceline oder LM Studio, die ZIP-Datei von ChatGPT oder einen Chat in Markdown.</translation>
-    </message>
-    <message>
-        <source>Headings such as “## You” and “## Assistant”, or “**You:**” in bold, must say who speaks.</source>
-        <translation>Überschriften wie „## You“ und „## Assistant“ oder fettes „**You:**“ müssen sagen, wer spricht.</translation>
     </message>
     <message>
         <source>There is no other model on this computer that could draft for {target}.</source>
@@ -4436,10 +4261,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{text} is not a name such as host.docker.internal.</source>
         <translation>{text} ist kein Name wie host.docker.internal.</translation>
-    </message>
-    <message>
-        <source>Choose the mode Off, or Auto, which drafts only when that pays.</source>
-        <translation>Wählen Sie den Modus „Aus“ oder „Auto“, der nur entwirft, wenn es sich lohnt.</translation>
     </message>
     <message>
         <source>{name} is not a valid variable name.</source>
@@ -4982,14 +4803,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{label} muss eine ganze Zahl sein.</translation>
     </message>
     <message>
-        <source>There are no answers with statistics yet.</source>
-        <translation>Es gibt noch keine Antworten mit Statistik.</translation>
-    </message>
-    <message>
-        <source>Ask something first.</source>
-        <translation>Fragen Sie zuerst etwas.</translation>
-    </message>
-    <message>
         <source>The {what} file is damaged</source>
         <translation>Die Datei der {what} ist beschädigt</translation>
     </message>
@@ -5164,10 +4977,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The race could not be exported</source>
         <translation>Das Rennen konnte nicht exportiert werden</translation>
-    </message>
-    <message>
-        <source>Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).</source>
-        <translation>Versuchen Sie einen Modus ohne das Entwurfsmodell, ein kleineres Entwurfsmodell oder eine Datei mit MTP-Köpfen.</translation>
     </message>
     <message>
         <source>Export it, then check the disk.</source>
@@ -5750,10 +5559,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Dieses Gerät kann nicht benutzt werden</translation>
     </message>
     <message>
-        <source>Choose one that “paceline devices” lists, or none.</source>
-        <translation>Wählen Sie eines, das „paceline devices“ auflistet, oder keines.</translation>
-    </message>
-    <message>
         <source>Not enough memory</source>
         <translation>Nicht genug Arbeitsspeicher</translation>
     </message>
@@ -5908,10 +5713,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{speed} ({low:.2f} to {high:.2f} over {rounds} rounds).</source>
         <translation>{speed} ({low:.2f} bis {high:.2f} in {rounds} Runden).</translation>
-    </message>
-    <message>
-        <source>It is another model, so the answers are not compared.</source>
-        <translation>Es ist ein anderes Modell, daher werden die Antworten nicht verglichen.</translation>
     </message>
     <message>
         <source>Same answer, token for token.</source>
@@ -6088,6 +5889,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>This vision file cannot be used</source>
         <translation>Diese Datei für Bilder ist nicht verwendbar</translation>
+    </message>
+    <message>
+        <source>Choose one that “paceline doctor” lists, or none.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The model&apos;s computation failed</source>
@@ -6290,20 +6095,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bahn „{lane}“: {reason}</translation>
     </message>
     <message>
-        <source>Other programs used the processor during the race, and the lanes ended with different numbers of threads. Close those programs and race again for a reliable verdict.</source>
-        <translation>Andere Programme haben während des Rennens den Prozessor beansprucht, und am Ende rechneten die Bahnen mit unterschiedlich vielen Threads. Schließen Sie diese Programme und wiederholen Sie das Rennen.</translation>
-    </message>
-    <message>
-        <source>The answers are too short for a reliable verdict. Ask for something longer, or use a larger model.</source>
-        <translation>Die Antworten sind zu kurz für ein verlässliches Ergebnis. Fragen Sie nach etwas Längerem oder nehmen Sie ein größeres Modell.</translation>
-    </message>
-    <message>
         <source>The question and the messages before it have {num_ids:,} tokens, but the context holds {size:,}.</source>
         <translation>Die Frage und die Nachrichten davor haben {num_ids:,} Token, der Kontext fasst aber nur {size:,}.</translation>
-    </message>
-    <message>
-        <source>The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.</source>
-        <translation>Die letzten {num_answers} Antworten waren langsamer, als sie ohne Entwürfe gewesen wären: {speedup:.2f}×.</translation>
     </message>
     <message>
         <source>Measured here: {speedup:.2f}× the speed without drafting, in a race ({low:.2f}–{high:.2f}).</source>
@@ -7346,6 +7139,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Datei des Kopfes nennt die Attention-Fenster seiner Schichten nicht.</translation>
     </message>
     <message>
+        <source>Choose an export of Paceline or LM Studio, or the zip that ChatGPT sends.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>The link leads to something of {host} that is no GGUF file.</source>
         <translation>Der Link führt zu etwas von {host}, das keine GGUF-Datei ist.</translation>
     </message>
@@ -8163,10 +7960,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
             <numerusform>%n Runden</numerusform>
         </translation>
     </message>
-    <message>
-        <source>Round {number}, until the result is certain</source>
-        <translation>Runde {number}, bis das Ergebnis sicher ist</translation>
-    </message>
     <message numerus="yes">
         <source>%n rounds are over</source>
         <translation>
@@ -8282,18 +8075,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>fertig</translation>
     </message>
     <message>
-        <source>Picture (PNG)…</source>
-        <translation>Bild (PNG) …</translation>
-    </message>
-    <message>
-        <source>Markdown…</source>
-        <translation>Markdown …</translation>
-    </message>
-    <message>
-        <source>JSON…</source>
-        <translation>JSON …</translation>
-    </message>
-    <message>
         <source>Back to the chat (Esc)</source>
         <translation>Zurück zum Chat (Esc)</translation>
     </message>
@@ -8314,20 +8095,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Bild kopieren</translation>
     </message>
     <message>
-        <source>Race again</source>
-        <translation>Noch einmal</translation>
-    </message>
-    <message>
         <source>New race</source>
         <translation>Neues Rennen</translation>
-    </message>
-    <message>
-        <source> Export</source>
-        <translation> Exportieren</translation>
-    </message>
-    <message>
-        <source>Export the race</source>
-        <translation>Rennen exportieren</translation>
     </message>
     <message>
         <source>Stop the race (Esc)</source>
@@ -8336,14 +8105,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Stop the race</source>
         <translation>Rennen stoppen</translation>
-    </message>
-    <message>
-        <source>The same race once more</source>
-        <translation>Dasselbe Rennen noch einmal</translation>
-    </message>
-    <message>
-        <source>Another question, or other lanes</source>
-        <translation>Eine andere Frage oder andere Bahnen</translation>
     </message>
     <message>
         <source>The race is over. The Race page shows the result.</source>
@@ -8360,10 +8121,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Delete</source>
         <translation>Löschen</translation>
-    </message>
-    <message>
-        <source>until certain to ±5%</source>
-        <translation>bis auf ±5 % sicher</translation>
     </message>
     <message>
         <source>Question</source>
@@ -8434,6 +8191,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Seine Zahlen und Antworten werden von diesem Rechner entfernt.</translation>
     </message>
     <message>
+        <source>Save the picture</source>
+        <translation type="unfinished">Bild speichern</translation>
+    </message>
+    <message>
+        <source>Save picture</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The same race again, or another one</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Rounds</source>
         <translation>Runden</translation>
     </message>
@@ -8450,6 +8219,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Dieses Rennen hatte Bilder, die nicht mit ihm gespeichert werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
     </message>
     <message>
+        <source>Two lanes are the same. Choose another mode, draft length or draft for one of them.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>More rounds make the result more certain.</source>
         <translation>Mit mehr Runden wird das Ergebnis sicherer.</translation>
     </message>
@@ -8464,10 +8237,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{number}, as in the settings</source>
         <translation>{number}, wie eingestellt</translation>
-    </message>
-    <message>
-        <source>Two lanes are the same. Choose another mode, draft length or model for one of them.</source>
-        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine einen anderen Modus, eine andere Entwurfslänge oder ein anderes Modell.</translation>
     </message>
     <message>
         <source>The first round is not over yet</source>
@@ -8488,10 +8257,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{lane} is slower than {base}</source>
         <translation>{lane} ist langsamer als {base}</translation>
-    </message>
-    <message>
-        <source>{lane}: {times} so far</source>
-        <translation>{lane}: bisher {times}</translation>
     </message>
     <message>
         <source>{lane} was slower than {base} this time</source>
@@ -8545,34 +8310,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Entwurfslänge {depth}</translation>
     </message>
     <message>
-        <source>Loaded model</source>
-        <translation>Geladenes Modell</translation>
-    </message>
-    <message>
-        <source>Another model is loaded for this lane alone.</source>
-        <translation>Nur für diese Bahn wird ein anderes Modell geladen.</translation>
-    </message>
-    <message>
-        <source>No draft</source>
-        <translation>Kein Entwurfsmodell</translation>
-    </message>
-    <message>
-        <source>Model of lane {number}</source>
-        <translation>Modell von Bahn {number}</translation>
-    </message>
-    <message>
-        <source>Choose models</source>
-        <translation>Modelle wählen</translation>
-    </message>
-    <message>
-        <source>Other models or drafts for single lanes.</source>
-        <translation>Andere Modelle oder Entwurfsmodelle für einzelne Bahnen.</translation>
-    </message>
-    <message>
-        <source>This lane&apos;s model has no draft. Choose one for it.</source>
-        <translation>Das Modell dieser Bahn hat kein Entwurfsmodell. Wählen Sie eines dafür.</translation>
-    </message>
-    <message>
         <source>Lanes take turns every quarter of a second, so that all run under the same conditions. Each has a cache of its own. Chats are answered when the race is over.</source>
         <translation>Die Bahnen wechseln sich jede Viertelsekunde ab, damit für alle dieselben Bedingungen gelten. Jede hat einen eigenen Cache. Chats werden beantwortet, wenn das Rennen vorbei ist.</translation>
     </message>
@@ -8580,20 +8317,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>RaceFiles</name>
     <message>
+        <source>Save the picture of the race</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
         <source>Picture (*.png)</source>
         <translation>Bild (*.png)</translation>
-    </message>
-    <message>
-        <source>Markdown (*.md)</source>
-        <translation>Markdown (*.md)</translation>
-    </message>
-    <message>
-        <source>JSON (*.json)</source>
-        <translation>JSON (*.json)</translation>
-    </message>
-    <message>
-        <source>Export the race</source>
-        <translation>Rennen exportieren</translation>
     </message>
     <message>
         <source>Paceline race</source>
@@ -8989,14 +8718,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Neuen Schlüssel erzeugen; Programme mit dem alten werden getrennt</translation>
     </message>
     <message>
-        <source>Example for</source>
-        <translation>Beispiel für</translation>
-    </message>
-    <message>
-        <source>Example</source>
-        <translation>Beispiel</translation>
-    </message>
-    <message>
         <source>Use it from other programs</source>
         <translation>In anderen Programmen verwenden</translation>
     </message>
@@ -9013,23 +8734,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Kopieren: {what}</translation>
     </message>
     <message>
-        <source>Copy the example, with the key</source>
-        <translation>Das Beispiel mit dem Schlüssel kopieren</translation>
-    </message>
-    <message>
         <source>Copied</source>
         <translation>Kopiert</translation>
     </message>
 </context>
 <context>
     <name>ServerPage</name>
-    <message numerus="yes">
-        <source>{names} and {number} more</source>
-        <translation>
-            <numerusform>{names} und {number} weiteres</numerusform>
-            <numerusform>{names} und {number} weitere</numerusform>
-        </translation>
-    </message>
     <message>
         <source>Back to the chat (Esc)</source>
         <translation>Zurück zum Chat (Esc)</translation>
@@ -9049,10 +8759,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Try again</source>
         <translation>Erneut versuchen</translation>
-    </message>
-    <message>
-        <source>Other models that programs may request: {names}.</source>
-        <translation>Weitere Modelle, die Programme anfordern dürfen: {names}.</translation>
     </message>
     <message>
         <source>Local server</source>
@@ -9884,22 +9590,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Größer</translation>
     </message>
     <message>
-        <source>Density</source>
-        <translation>Dichte</translation>
-    </message>
-    <message>
-        <source>How much space is left between elements.</source>
-        <translation>Wie viel Platz zwischen den Elementen bleibt.</translation>
-    </message>
-    <message>
-        <source>Comfortable</source>
-        <translation>Bequem</translation>
-    </message>
-    <message>
-        <source>Compact</source>
-        <translation>Kompakt</translation>
-    </message>
-    <message>
         <source>Screen reader</source>
         <translation>Screenreader</translation>
     </message>
@@ -10091,17 +9781,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>Sparkline</name>
-    <message>
-        <source>No values yet</source>
-        <translation>Noch keine Werte</translation>
-    </message>
-    <message>
-        <source>Latest {latest}, highest {highest}, lowest {lowest}</source>
-        <translation>Zuletzt {latest}, höchstens {highest}, mindestens {lowest}</translation>
-    </message>
-</context>
-<context>
     <name>SpeedVerdict</name>
     <message>
         <source>There is nothing to compare yet.</source>
@@ -10196,24 +9875,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>StatsFiles</name>
     <message>
-        <source>Paceline answer</source>
-        <translation>Paceline-Antwort</translation>
-    </message>
-    <message>
-        <source>Paceline chat statistics</source>
-        <translation>Paceline-Chatstatistik</translation>
-    </message>
-    <message>
-        <source>Paceline answers</source>
-        <translation>Paceline-Antworten</translation>
-    </message>
-    <message>
-        <source>Paceline totals</source>
-        <translation>Paceline-Summen</translation>
-    </message>
-    <message>
-        <source>Table for spreadsheets (*.csv)</source>
-        <translation>Tabelle für Tabellenprogramme (*.csv)</translation>
+        <source>Paceline statistics</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>JSON (*.json)</source>
@@ -10226,10 +9889,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 </context>
 <context>
     <name>StatsPanel</name>
-    <message>
-        <source>Tokens per pass between two updates, over the course of this answer.</source>
-        <translation>Token pro Durchlauf zwischen zwei Aktualisierungen, im Verlauf dieser Antwort.</translation>
-    </message>
     <message>
         <source>Share of the drafted tokens that the target accepted, and how many were drafted.</source>
         <translation>Anteil der entworfenen Token, die das Zielmodell akzeptierte, und wie viele entworfen wurden.</translation>
@@ -10277,26 +9936,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The source of each token.</source>
         <translation>Die Herkunft jedes Tokens.</translation>
-    </message>
-    <message>
-        <source>Memory of the target&apos;s cache of the conversation, at full length.</source>
-        <translation>Speicher für den Cache des Zielmodells, bei voller Länge der Unterhaltung.</translation>
-    </message>
-    <message>
-        <source>Memory of the draft model&apos;s cache of the conversation, at full length.</source>
-        <translation>Speicher für den Cache des Entwurfsmodells, bei voller Länge der Unterhaltung.</translation>
-    </message>
-    <message>
-        <source>Compute buffers</source>
-        <translation>Rechenpuffer</translation>
-    </message>
-    <message>
-        <source>Memory for the computations of both models.</source>
-        <translation>Speicher für die Berechnungen beider Modelle.</translation>
-    </message>
-    <message>
-        <source>Weights, caches and compute buffers of target and draft together.</source>
-        <translation>Gewichte, Caches und Rechenpuffer von Ziel- und Entwurfsmodell zusammen.</translation>
     </message>
     <message>
         <source>Why the engine drafts the way it does now. Earlier reasons in this answer:</source>
@@ -10351,32 +9990,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Rest</translation>
     </message>
     <message>
-        <source>Now</source>
-        <translation>Jetzt</translation>
-    </message>
-    <message>
-        <source>This chat</source>
-        <translation>Dieser Chat</translation>
-    </message>
-    <message>
         <source>All time</source>
         <translation>Gesamt</translation>
-    </message>
-    <message>
-        <source>This answer…</source>
-        <translation>Diese Antwort …</translation>
-    </message>
-    <message>
-        <source>This chat…</source>
-        <translation>Dieser Chat …</translation>
-    </message>
-    <message>
-        <source>All answers of all chats…</source>
-        <translation>Alle Antworten aller Chats …</translation>
-    </message>
-    <message>
-        <source>Totals of all time…</source>
-        <translation>Gesamtsummen …</translation>
     </message>
     <message>
         <source>Statistics of</source>
@@ -10391,10 +10006,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Statistik</translation>
     </message>
     <message>
-        <source>Statistics of this chat</source>
-        <translation>Statistik dieses Chats</translation>
-    </message>
-    <message>
         <source>The last answer failed before its first word, so it has no statistics.</source>
         <translation>Die letzte Antwort ist vor ihrem ersten Wort gescheitert und hat daher keine Statistik.</translation>
     </message>
@@ -10403,20 +10014,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Zeilen stammen von verschiedenen Fragen. Ein Rennen vergleicht Modi an derselben Frage.</translation>
     </message>
     <message>
-        <source>No answers in this chat yet. Its statistics will be added up here.</source>
-        <translation>Noch keine Antworten in diesem Chat. Hier wird seine Statistik summiert.</translation>
-    </message>
-    <message>
         <source>Statistics of all time</source>
         <translation>Gesamtstatistik</translation>
     </message>
     <message>
         <source>Nothing counted yet. The totals remain even when chats are deleted.</source>
         <translation>Es wurde noch nichts gezählt. Die Summen bleiben, auch wenn Chats gelöscht werden.</translation>
-    </message>
-    <message>
-        <source>Export statistics</source>
-        <translation>Statistik exportieren</translation>
     </message>
     <message>
         <source>How much faster this answer was than it would have been without drafting, or its tokens per second if that is not certain. The speed without drafting is estimated from passes without a draft, in this answer and in the last minutes, with the context equally full. Shown from 64 tokens on.</source>
@@ -10437,10 +10040,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>tokens per pass</source>
         <translation>Token/Durchlauf</translation>
-    </message>
-    <message>
-        <source>Tokens per pass over time</source>
-        <translation>Token pro Durchlauf im Verlauf</translation>
     </message>
     <message>
         <source>Accepted</source>
@@ -10487,24 +10086,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Statistik dieser Antwort</translation>
     </message>
     <message>
-        <source>Show rejected tokens</source>
-        <translation>Abgelehnte Token zeigen</translation>
-    </message>
-    <message>
-        <source>Struck through above the tokens that replaced them.</source>
-        <translation>Durchgestrichen über den Token, die sie ersetzt haben.</translation>
-    </message>
-    <message>
         <source>No answer yet. Its statistics will appear here.</source>
         <translation>Noch keine Antwort. Hier erscheint dann ihre Statistik.</translation>
-    </message>
-    <message>
-        <source>Details</source>
-        <translation>Einzelheiten</translation>
-    </message>
-    <message>
-        <source>Times of tokens, time of a pass, memory</source>
-        <translation>Zeiten der Token, Zeit eines Durchlaufs, Speicher</translation>
     </message>
     <message>
         <source>Speed</source>
@@ -10519,28 +10102,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Diese Antwort</translation>
     </message>
     <message>
-        <source>Context</source>
-        <translation>Kontext</translation>
-    </message>
-    <message>
         <source>Memory</source>
         <translation>Arbeitsspeicher</translation>
-    </message>
-    <message>
-        <source>open</source>
-        <translation>offen</translation>
-    </message>
-    <message>
-        <source>folded</source>
-        <translation>eingeklappt</translation>
-    </message>
-    <message>
-        <source>used</source>
-        <translation>belegt</translation>
-    </message>
-    <message>
-        <source>free</source>
-        <translation>frei</translation>
     </message>
     <message>
         <source>Token {place} · {reason}</source>
@@ -10575,36 +10138,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Antworten</translation>
     </message>
     <message>
-        <source>p50/95/99</source>
-        <translation>p50/95/99</translation>
-    </message>
-    <message>
         <source>Time spent</source>
         <translation>Aufgewandte Zeit</translation>
-    </message>
-    <message>
-        <source>Context used</source>
-        <translation>Belegt</translation>
-    </message>
-    <message>
-        <source>Target, weights</source>
-        <translation>Zielmodell, Gewichte</translation>
-    </message>
-    <message>
-        <source>Target, cache</source>
-        <translation>Zielmodell, Cache</translation>
-    </message>
-    <message>
-        <source>Draft, weights</source>
-        <translation>Entwurfsmodell, Gewichte</translation>
-    </message>
-    <message>
-        <source>Draft, cache</source>
-        <translation>Entwurfsmodell, Cache</translation>
-    </message>
-    <message>
-        <source>All models</source>
-        <translation>Alle Modelle</translation>
     </message>
     <message>
         <source>By models and mode</source>
@@ -10613,6 +10148,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Tokens per second of this answer.</source>
         <translation>Token pro Sekunde in dieser Antwort.</translation>
+    </message>
+    <message>
+        <source>Export all statistics as JSON</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -10647,10 +10186,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>99 von 100 Token kamen schneller.</translation>
     </message>
     <message>
-        <source>Time between tokens as p50, p95 and p99, all modes of these models together.</source>
-        <translation>Zeit zwischen Token als p50, p95 und p99, alle Modi dieser Modelle zusammen.</translation>
-    </message>
-    <message>
         <source>Time from the end of reading the prompts to the last tokens, all answers together.</source>
         <translation>Zeit vom Ende des Lesens der Eingaben bis zu den letzten Token, alle Antworten zusammen.</translation>
     </message>
@@ -10659,24 +10194,20 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zeit, die gegenüber denselben Antworten ohne Entwürfe gespart wurde. Ein Minus heißt, dass sie länger dauerten.</translation>
     </message>
     <message>
-        <source>Tokens of the conversation in the context, out of those it has room for.</source>
-        <translation>Token der Unterhaltung im Kontext, von denen, die hineinpassen.</translation>
-    </message>
-    <message>
-        <source>Memory of the target&apos;s weights, main and GPU memory together.</source>
-        <translation>Speicher für die Gewichte des Zielmodells, Arbeits- und GPU-Speicher zusammen.</translation>
-    </message>
-    <message>
-        <source>Memory of the draft model&apos;s weights, main and GPU memory together.</source>
-        <translation>Speicher für die Gewichte des Entwurfsmodells, Arbeits- und GPU-Speicher zusammen.</translation>
-    </message>
-    <message>
         <source>Tokens per second and speed-up of each pair of models in each mode. Long answers count more than short ones.</source>
         <translation>Token pro Sekunde und Beschleunigung jedes Modellpaars in jedem Modus. Lange Antworten zählen mehr als kurze.</translation>
     </message>
     <message>
         <source>As llama.cpp reported it when it loaded the model.</source>
         <translation>Wie von llama.cpp beim Laden des Modells gemeldet.</translation>
+    </message>
+    <message>
+        <source>Memory of the target: weights, cache of the conversation at full length, and compute buffers.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Memory of the draft model: weights, cache of the conversation at full length, and compute buffers.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Head</source>
@@ -10709,10 +10240,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{tokens} tokens ({cached} cached)</source>
         <translation>{tokens} Token ({cached} im Cache)</translation>
-    </message>
-    <message>
-        <source>{used} of {size}, {share}</source>
-        <translation>{used} von {size}, {share}</translation>
     </message>
     <message>
         <source>Model not recorded</source>
@@ -11212,16 +10739,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Server (MCP)</translation>
     </message>
     <message>
-        <source>No server yet. Add a program or an address below, or import those of another app.</source>
-        <translation>Noch kein Server. Fügen Sie unten ein Programm oder eine Adresse hinzu, oder übernehmen Sie die eines anderen Programms.</translation>
-    </message>
-    <message>
         <source>Command or URL, such as uvx mcp-server-time</source>
         <translation>Befehl oder URL, etwa uvx mcp-server-time</translation>
-    </message>
-    <message>
-        <source>Command or URL of a server</source>
-        <translation>Befehl oder URL eines Servers</translation>
     </message>
     <message>
         <source>Add</source>
@@ -11230,18 +10749,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Add a tool server</source>
         <translation>Einen Werkzeugserver hinzufügen</translation>
-    </message>
-    <message>
-        <source>Import…</source>
-        <translation>Importieren …</translation>
-    </message>
-    <message>
-        <source>Choose a file…</source>
-        <translation>Datei wählen …</translation>
-    </message>
-    <message>
-        <source>Import the servers of another app</source>
-        <translation>Server eines anderen Programms übernehmen</translation>
     </message>
     <message>
         <source>Sign in to “{name}” on this page. Your browser will open it.</source>
@@ -11273,6 +10780,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>(nothing)</source>
         <translation>(nichts)</translation>
+    </message>
+    <message>
+        <source>No server yet. Add a program or an address below, or paste the mcp.json of another app.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Command, URL or mcp.json of a server</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Tools</source>

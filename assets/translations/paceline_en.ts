@@ -31,10 +31,10 @@
 <context>
     <name>Attachments</name>
     <message numerus="yes">
-        <source>{count} tokens</source>
-        <translation>
-            <numerusform>{count} token</numerusform>
-            <numerusform>{count} tokens</numerusform>
+        <source>about {count} tokens</source>
+        <translation type="unfinished">
+            <numerusform></numerusform>
+            <numerusform></numerusform>
         </translation>
     </message>
 </context>
@@ -82,13 +82,6 @@
         <translation>
             <numerusform>Conversation {conversation}, attachments {attached}, this message {typed} token.</numerusform>
             <numerusform>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>{total} tokens</source>
-        <translation>
-            <numerusform>{total} token</numerusform>
-            <numerusform>{total} tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -245,16 +238,6 @@
         <translation>
             <numerusform>Searched {folder}: %n model.</numerusform>
             <numerusform>Searched {folder}: %n models.</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>ImportDialog</name>
-    <message numerus="yes">
-        <source>%n more already exist.</source>
-        <translation>
-            <numerusform>%n more already exists.</numerusform>
-            <numerusform>%n more already exist.</numerusform>
         </translation>
     </message>
 </context>
@@ -443,16 +426,6 @@
         <translation>
             <numerusform>{compact} download</numerusform>
             <numerusform>{compact} downloads</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>ServerPage</name>
-    <message numerus="yes">
-        <source>{names} and {number} more</source>
-        <translation>
-            <numerusform>{names} and {number} more</numerusform>
-            <numerusform>{names} and {number} more</numerusform>
         </translation>
     </message>
 </context>

@@ -50,8 +50,7 @@ class EmbeddingContext:
         self._memory = lib.llama_get_memory(handle)  # encoders have no memory
         self.n_ctx = n_ctx
         self.pooling = {number: name for name, number in _POOLING_TYPES.items()}[int(lib.llama_pooling_type(handle))]
-        ranks = self.pooling is Pooling.RANK
-        self.width = int(lib.llama_model_n_cls_out(model.handle)) if ranks else model.n_embd_out
+        self.width = model.n_embd_out
         self._batch = lib.llama_batch_init(n_ctx, 0, 1)
 
     def close(self) -> None:

@@ -212,12 +212,6 @@ class LlamaModel:
         return int(self._lib.llama_model_n_embd_out(self.handle))
 
     @property
-    def rank_template(self) -> str:
-        """A reranker's template with ``{query}`` and ``{document}``; empty if the file has none."""
-        found = self._lib.llama_model_chat_template(self.handle, b"rerank")
-        return found.decode("utf-8", "replace") if found else ""
-
-    @property
     def n_layer_nextn(self) -> int:
         """Number of next-token layers (MTP), loaded or not."""
         return int(self._lib.llama_model_n_layer_nextn(self.handle))

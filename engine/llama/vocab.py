@@ -251,19 +251,6 @@ class Vocab:
         """Tokens that replace text without a token: a question mark, or none."""
         return [i for i in self._native_ids(b"?", special=False) if i >= 0]
 
-    def rerank_ids(self, query: str, document: str, template: str = "") -> list[int]:
-        """Ids of a query and a document for a reranker, as in llama.cpp's server (`format_prompt_rerank`)."""
-        lib, handle = self._lib, self.handle
-        if template:
-            return self.tokenize(template.replace("{query}", query).replace("{document}", document), special=True)
-        separator = self._id_or_none(lib.llama_vocab_sep(handle))
-        ends = [self.eos_id if self.eos_id is not None else separator] if self.add_eos else []
-        between = [separator] if lib.llama_vocab_get_add_sep(handle) else []
-        begins = [self.bos_id] if self.add_bos else []
-        texts = [self.tokenize(text, special=False) for text in (query, document)]
-        ids = [*begins, *texts[0], *ends, *between, *texts[1], *ends]
-        return [each for each in ids if each is not None]
-
     def embedding_ids(self, text: str) -> list[int]:
         """Ids of a text to be embedded, with parsed control tokens and the tokens that the tokenizer adds."""
         return self._native_ids(self._representable(text).encode("utf-8", "replace"), special=True, adds_special=True)

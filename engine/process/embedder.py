@@ -11,11 +11,10 @@ import threading
 from array import array
 from base64 import b64decode
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
+from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
 from engine.errors import EngineError, ModelLoadError, PromptTooLongError
 from engine.sandbox.helper import HelperProcess, error_from_json
 from engine.sentences import i18n
@@ -53,11 +52,11 @@ class Embedder:
 
     def embed(
         self,
-        inputs: Iterable[str | tuple[int | str, ...] | RankPair],
+        inputs: Iterable[str | tuple[int | str, ...]],
         form: EmbeddingForm,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> list[Embedded]:
-        """Embed texts, token ids mixed with texts, or pairs; ends early if ``should_stop`` returns True.
+        """Embed texts, or token ids mixed with texts; ends early if ``should_stop`` returns True.
 
         Raises:
             PromptTooLongError: an input has more tokens than the model takes, or none.
@@ -69,8 +68,7 @@ class Embedder:
             for index, one in enumerate(inputs):
                 if should_stop():
                     break
-                given = asdict(one) if isinstance(one, RankPair) else one
-                asked: dict[str, object] = {"input": given, "form": (form.is_normalized, form.dimensions, form.is_cut)}
+                asked: dict[str, object] = {"input": one, "form": (form.is_normalized, form.dimensions, form.is_cut)}
                 found.append(_read_embeddings(self._request(process, json.dumps(asked).encode() + b"\n"), index, model))
         return found
 

@@ -95,10 +95,8 @@ def _answer(model: LlamaModel, context: EmbeddingContext, asked: dict[str, Any])
         return error_to_json(error)
 
 
-def _ids(model: LlamaModel, given: str | list[int | str] | dict[str, str]) -> list[int]:
+def _ids(model: LlamaModel, given: str | list[int | str]) -> list[int]:
     """Ids of an input, as in llama.cpp's server: special tokens are added only if a text comes first."""
-    if isinstance(given, dict):
-        return model.vocab.rerank_ids(**given, template=model.rank_template)
     if isinstance(given, str):
         return model.vocab.embedding_ids(given)
     ids = list[int]()

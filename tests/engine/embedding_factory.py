@@ -22,7 +22,7 @@ WORDS = (
     "##ing",
 )
 WIDTH, HEADS, LAYERS, FF, CTX = 32, 4, 2, 64, 64
-MEAN_POOLING, RANK_POOLING = 1, 4
+MEAN_POOLING = 1
 EPSILON = 1e-12
 
 
@@ -35,7 +35,7 @@ def gguf_spelling(word: str) -> str:
 class TinyBert:
     """A BERT with random weights under GGUF names. ``pooling``: llama.cpp's number; None omits it."""
 
-    pooling: int | None = MEAN_POOLING  # llama.cpp's number; 4 is for rerankers
+    pooling: int | None = MEAN_POOLING  # llama.cpp's number
     seed: int = 0
     weights: dict[str, Array] = field(default_factory=dict)
 
@@ -53,8 +53,6 @@ class TinyBert:
             shapes |= {f"{at}.ffn_down.weight": (WIDTH, FF), f"{at}.ffn_down.bias": (WIDTH,)}
             for name in ("attn_output_norm", "layer_output_norm"):
                 shapes |= {f"{at}.{name}.weight": (WIDTH,), f"{at}.{name}.bias": (WIDTH,)}
-        if self.pooling == RANK_POOLING:
-            shapes |= {"cls.output.weight": (1, WIDTH), "cls.output.bias": (1,)}
         for name, shape in shapes.items():
             self.weights[name] = dice.normal(0.0, 0.3, shape).astype(np.float32)
 

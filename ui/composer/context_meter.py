@@ -100,7 +100,6 @@ class ContextMeter(CompactButton):
     """A small bar with a percentage; hidden in a narrow window until it is nearly full."""
 
     policy_chosen = Signal(str)  # what to do when the context is full: "drop", "summarise" or "stop"
-    parts_changed = Signal(object)
     hides_when_compact = True
 
     def __init__(self, theme: Theme) -> None:
@@ -124,7 +123,6 @@ class ContextMeter(CompactButton):
         if parts != self.parts:
             self.parts = parts
             self._show()
-            self.parts_changed.emit(parts)
 
     def set_policy(self, policy: str) -> None:
         self._policy = policy
@@ -211,7 +209,6 @@ class ContextMeter(CompactButton):
 
 class ContextPanel(Popup):
     policy_chosen = Signal(str)  # see `ContextMeter`
-    parts_changed = Signal(object)
 
     def __init__(self, theme: Theme, parts: ContextParts, policy: str, parent: QWidget) -> None:
         super().__init__(tr("Context"), parent)

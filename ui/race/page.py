@@ -2,17 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QKeyEvent
-from PySide6.QtWidgets import (
-    QMenu,
-    QSizePolicy,
-    QStackedWidget,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
 
 from app.core.domain.speed.races import RaceResult, RaceSetup, main_verdict, speed_sentence
 from engine.records import Message, Picture, Problem
@@ -32,11 +25,6 @@ from ui.widgets.icon_button import IconButton
 
 tr = Translator("Race")
 
-EXPORTS = (  # file filters by extension
-    ("png", tr.mark("Picture (PNG)…")),
-    ("md", tr.mark("Markdown…")),
-    ("json", tr.mark("JSON…")),
-)
 PICTURE_SCALE = 2  # device pixels of a picture per pixel of the window
 QUESTION_CHARS = 300  # more than one line of the list can show
 
@@ -92,12 +80,11 @@ class RacePage(QWidget):
     # start a race (`RaceSetup`); stop the running one
     start_requested = Signal(object)
     stop_requested = Signal()
-    drafts_needed = Signal(str)  # find drafts for a lane's target, given by its file
     # open or delete a stored race, by its id
     result_requested = Signal(str)
     delete_requested = Signal(str)
-    # export the shown result as "png", "md" or "json"; copy its picture
-    export_requested = Signal(str)
+    # save the picture of the shown result; copy it
+    export_requested = Signal()
     picture_copied = Signal()
     back = Signal()  # return to the chat
 
@@ -117,9 +104,9 @@ class RacePage(QWidget):
         )
         copy = tr("Copy the picture")
         self.copy_button = IconButton(theme, "copy", copy, self.picture_copied.emit, text=tr("Copy picture"))
-        self.export_button = QToolButton()
-        self.again_button = button(tr("Race again"), self._race_again, tip=tr("The same race once more"))
-        self.new_button = button(tr("New race"), self.show_setup, tip=tr("Another question, or other lanes"))
+        save = tr("Save the picture")
+        self.export_button = IconButton(theme, "upload", save, self.export_requested.emit, text=tr("Save picture"))
+        self.new_button = button(tr("New race"), self.show_setup, tip=tr("The same race again, or another one"))
         self.form = SetupForm(theme)
         self.earlier = EarlierRaces(theme)
         self.earlier_title = label(tr("Earlier races"), "section")
@@ -127,30 +114,17 @@ class RacePage(QWidget):
         self.problem = Banner(theme, problem=True)
         self.notice = Banner(theme, problem=False)
         self.pages = QStackedWidget()
-        self._make()
+        self.models.setProperty("kind", "muted")
         self._arrange()
         self.form.start_requested.connect(self.start_requested)
-        self.form.drafts_needed.connect(self.drafts_needed)
         self.earlier.opened.connect(self.result_requested)
         self.earlier.delete_requested.connect(self._ask_delete)
         theme.changed.connect(self._recolor)
         self._recolor()
         self._update()
 
-    def _make(self) -> None:
-        self.models.setProperty("kind", "muted")
-        self.export_button.setText(tr(" Export"))
-        self.export_button.setAccessibleName(tr("Export the race"))
-        self.export_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.export_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        menu = QMenu(self.export_button)
-        for kind, words in EXPORTS:
-            menu.addAction(tr(words), partial(self.export_requested.emit, kind))
-        self.export_button.setMenu(menu)
-
     def _arrange(self) -> None:
-        buttons = (self.copy_button, self.export_button, self.again_button, self.new_button, self.stop_button)
+        buttons = (self.copy_button, self.export_button, self.new_button, self.stop_button)
         bar = page_bar(self.back_button, self.title, self.models, *buttons, wide=self.models)
         page = page_column(self.form, 8, self.earlier_title, self.earlier, width_px=COLUMN_PX, spacing=12)
         self.pages.addWidget(scroll_area(page, tr("Set up the race")))
@@ -160,8 +134,6 @@ class RacePage(QWidget):
 
     def set_blocked(self, reason: str) -> None:
         self.form.set_blocked(reason)
-        self.again_button.setEnabled(not reason)
-        self.again_button.setToolTip(reason or tr("The same race once more"))
 
     def set_earlier(self, rows: Sequence[RaceResult]) -> None:
         self.earlier.show_races(rows)
@@ -229,14 +201,6 @@ class RacePage(QWidget):
         else:
             self.back.emit()
 
-    def _race_again(self) -> None:
-        if self.result is None:
-            return
-        if self.result.setup.lost_pictures:  # the form mentions lost pictures
-            self.show_setup()
-        else:
-            self.start_requested.emit(self.result.setup)
-
     def _ask_delete(self, race_id: str) -> None:
         question = ConfirmDialog(
             self,
@@ -255,14 +219,12 @@ class RacePage(QWidget):
 
     def _update(self) -> None:
         has_result = self.pages.currentWidget() is self.track and not self.is_racing and self.result is not None
-        for each in (self.copy_button, self.export_button, self.again_button, self.new_button):
+        for each in (self.copy_button, self.export_button, self.new_button):
             each.setVisible(has_result)
         self.stop_button.setVisible(self.is_racing)
 
     def _recolor(self) -> None:
-        tokens = self._theme.tokens
-        self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))
-        self.export_button.setIcon(self._theme.icon("upload", tokens.text_muted))
+        self.stop_button.setIcon(self._theme.icon("square", self._theme.tokens.text, 14))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not press_button(event):

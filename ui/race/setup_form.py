@@ -34,7 +34,7 @@ MAX_DEPTH = 16
 QUESTION_LINES = 4
 LENGTHS = (64, 128, 256, 512, 1024)
 USUAL_LENGTH = 256
-ROUNDS = (1, 3, 5, 10, None)
+ROUNDS = (1, 3, 5, 10, 20)
 USUAL_ROUNDS = 3
 HELP_TEXT = tr.mark(
     "Lanes take turns every quarter of a second, so that all run under the same conditions. "
@@ -87,27 +87,18 @@ class LaneRow(QWidget):
         self.draft_box = NoWheelComboBox(
             choices=[(tr("Loaded draft"), "")], tip=tr("Another draft is loaded for this lane alone.")
         )
-        self.target_box = NoWheelComboBox(
-            choices=[(tr("Loaded model"), "")], tip=tr("Another model is loaded for this lane alone.")
-        )
         self.draft_box.hide()
-        self.target_box.hide()
-        self._drafts: Mapping[str, Sequence[tuple[str, str]]] = {}
-        self._shows_models = False
         self.remove = IconButton(theme, "x", tr("Remove this lane"), self.removed.emit)
         self.reason = label("", "warning", wrap=True)
         self.reason.hide()
         row = hbox(self.number, (self.mode_box, 2), (self.depth_box, 1), self.remove, spacing=8)
-        self._models = hbox((self.target_box, 1), (self.draft_box, 1), spacing=8)
-        vbox(row, self._models, self.reason, parent=self, margins=0, spacing=4)
+        self._draft_line = hbox((self.draft_box, 1))
+        vbox(row, self._draft_line, self.reason, parent=self, margins=0, spacing=4)
         self.mode_box.setCurrentIndex(self.mode_box.findData(choice.mode))
         self.depth_box.setCurrentIndex(max(self.depth_box.findData(choice.depth), 0))
-        _choose(self.target_box, choice.target, choice.target_name)
-        self._fill_drafts()
-        _choose(self.draft_box, choice.draft, choice.draft_name)
+        self._choose_draft(choice.draft, choice.draft_name)
         self._show_mode_fields()
         self.mode_box.activated.connect(self._on_mode)
-        self.target_box.activated.connect(self._on_target)
         for box in (self.depth_box, self.draft_box):
             box.activated.connect(lambda _index: self.changed.emit())
 
@@ -115,52 +106,28 @@ class LaneRow(QWidget):
     def choice(self) -> LaneChoice:
         mode = Mode(self.mode_box.currentData())
         draft = self.draft_box.currentData() if mode in MODES_WITH_DRAFT else ""
-        target = self.target_box.currentData()
-        return LaneChoice(
-            mode,
-            self.depth_box.currentData() if _has_depth(mode) else None,
-            draft,
-            target,
-            self.draft_box.currentText() if draft else "",
-            self.target_box.currentText() if target else "",
-        )
+        depth = self.depth_box.currentData() if _has_depth(mode) else None
+        return LaneChoice(mode, depth, draft, self.draft_box.currentText() if draft else "")
 
-    def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        """Set the other available targets: file and name."""
-        chosen, name = self.target_box.currentData(), self.target_box.currentText()
-        _fill(self.target_box, tr("Loaded model"), targets)
-        _choose(self.target_box, chosen, name)
+    def set_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
+        """Set the other available drafts: file and name. A chosen draft stays."""
+        chosen, name = self.draft_box.currentData(), self.draft_box.currentText()
+        self.draft_box.clear()
+        for file, title in (("", tr("Loaded draft")), *drafts):
+            self.draft_box.addItem(title, file)
+        self._choose_draft(chosen, name)
         self._show_mode_fields()
 
-    def set_drafts(self, drafts: Mapping[str, Sequence[tuple[str, str]]]) -> None:
-        """Set the other available drafts by target file; the loaded target has an empty key."""
-        self._drafts = drafts
-        self._fill_drafts()
-        self._show_mode_fields()
-
-    def _fill_drafts(self, *, same_target: bool = True) -> None:
-        """List the drafts of the chosen target; the selection stays if the list contains it."""
-        target, chosen, name = self.target_box.currentData(), self.draft_box.currentData(), self.draft_box.currentText()
-        known = self._drafts.get(target, ())
-        _fill(self.draft_box, tr("No draft") if target else tr("Loaded draft"), known)
-        if chosen and (chosen in dict(known) or (same_target and target not in self._drafts)):
-            _choose(self.draft_box, chosen, name)
+    def _choose_draft(self, file: str, name: str) -> None:
+        """Select a draft, adding it if needed; an empty file selects the loaded one."""
+        if file and self.draft_box.findData(file) < 0:
+            self.draft_box.addItem(name or name_of_file(file), file)
+        self.draft_box.setCurrentIndex(max(self.draft_box.findData(file), 0))
 
     def _show_mode_fields(self) -> None:
         mode = Mode(self.mode_box.currentData())
         self.depth_box.setEnabled(_has_depth(mode))
-        choice = self.choice
-        shows = self._shows_models or bool(choice.target or choice.draft)
-        self.draft_box.setVisible(shows and self.draft_box.count() > 1 and mode in MODES_WITH_DRAFT)
-        self.target_box.setVisible(shows and self.target_box.count() > 1)
-
-    @property
-    def has_models(self) -> bool:
-        return self.target_box.count() > 1 or self.draft_box.count() > 1
-
-    def show_models(self) -> None:
-        self._shows_models = True
-        self._show_mode_fields()
+        self.draft_box.setVisible(self.draft_box.count() > 1 and mode in MODES_WITH_DRAFT)
 
     def show_number(self, number: int, *, removable: bool) -> None:
         name = tr("Lane {number}").format(number=number)
@@ -169,8 +136,7 @@ class LaneRow(QWidget):
         self.mode_box.setAccessibleName(tr("Mode of lane {number}").format(number=number))
         self.depth_box.setAccessibleName(tr("Draft length of lane {number}").format(number=number))
         self.draft_box.setAccessibleName(tr("Draft model of lane {number}").format(number=number))
-        self.target_box.setAccessibleName(tr("Model of lane {number}").format(number=number))
-        self._models.setContentsMargins(self.number.minimumWidth() + 8, 0, 0, 4)
+        self._draft_line.setContentsMargins(self.number.minimumWidth() + 8, 0, 0, 4)
         self.remove.setAccessibleName(tr("Remove lane {number}").format(number=number))
         self.remove.setVisible(removable)
 
@@ -181,31 +147,6 @@ class LaneRow(QWidget):
         self._show_mode_fields()
         self.changed.emit()
 
-    def _on_target(self, _index: int) -> None:
-        self._fill_drafts(same_target=False)
-        self._show_mode_fields()
-        self.changed.emit()
-
-
-def _fill(box: NoWheelComboBox, first: str, entries: Sequence[tuple[str, str]]) -> None:
-    """List model files and their names after the entry for the loaded model or none."""
-    box.clear()
-    for file, name in (("", first), *entries):
-        box.addItem(name, file)
-
-
-def _choose(box: NoWheelComboBox, file: str, name: str) -> None:
-    """Select a model file, adding it if needed; an empty file selects the first entry."""
-    if file and box.findData(file) < 0:
-        box.addItem(name or name_of_file(file), file)
-    box.setCurrentIndex(max(box.findData(file), 0))
-
-
-def _rounds_words(rounds: int | None) -> str:
-    if rounds is None:
-        return tr("until certain to ±5%")
-    return tr("%n rounds", None, rounds)
-
 
 def _has_depth(mode: Mode) -> bool:
     return mode not in (Mode.OFF, Mode.AUTO)
@@ -213,7 +154,6 @@ def _has_depth(mode: Mode) -> bool:
 
 class SetupForm(QFrame):
     start_requested = Signal(object)  # the `RaceSetup`
-    drafts_needed = Signal(str)  # find drafts for a lane's target, given by its file
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -223,9 +163,7 @@ class SetupForm(QFrame):
         self._before: tuple[Message, ...] = ()
         self._pictures: tuple[tuple[int, Picture], ...] = ()
         self._lost_pictures = 0
-        self._drafts: dict[str, Sequence[tuple[str, str]]] = {}
-        self._requested_drafts: set[str] = set()  # targets whose drafts were requested
-        self._targets: Sequence[tuple[str, str]] = ()
+        self._drafts: Sequence[tuple[str, str]] = ()
         self._temperature = 0.8
         self.rows: list[LaneRow] = []
         self.setObjectName("card")
@@ -236,13 +174,9 @@ class SetupForm(QFrame):
         self.includes_pictures = label("", "caption")
         self.includes_pictures.hide()
         self.add_button = button(tr("Add a lane"), self._add)
-        self.models_button = button(
-            tr("Choose models"), self._show_models, tip=tr("Other models or drafts for single lanes.")
-        )
-        self._shows_models = False
         self.rounds = NoWheelComboBox(
             tr("Rounds"),
-            [(_rounds_words(each), each) for each in ROUNDS],
+            [(tr("%n rounds", None, each), each) for each in ROUNDS],
             tip=tr("More rounds make the result more certain."),
         )
         tokens = tr("{number} tokens")
@@ -271,7 +205,7 @@ class SetupForm(QFrame):
             options.addWidget(box, 1, column)
             options.setColumnStretch(column, 1)
         how = label(tr(HELP_TEXT), "caption", wrap=True)
-        add = hbox(self.add_button, self.models_button, Stretch())
+        add = hbox(self.add_button, Stretch())
         end = hbox((self.problem, 1), (self.start_button, 0, Qt.AlignmentFlag.AlignRight))
         vbox(
             label(tr("Question"), "section"),
@@ -327,17 +261,11 @@ class SetupForm(QFrame):
         self._unavailable = reasons
         self._update()
 
-    def set_targets(self, targets: Sequence[tuple[str, str]]) -> None:
-        self._targets = targets
+    def set_drafts(self, drafts: Sequence[tuple[str, str]]) -> None:
+        """Set the other available drafts: file and name."""
+        self._drafts = drafts
         for row in self.rows:
-            row.set_targets(targets)
-        self._renumber()
-
-    def set_drafts(self, drafts: Sequence[tuple[str, str]], target: str = "") -> None:
-        """Set the other available drafts of this target (empty: the loaded one): file and name."""
-        self._drafts[target] = drafts
-        for row in self.rows:
-            row.set_drafts(self._drafts)
+            row.set_drafts(drafts)
         self._update()
 
     def set_blocked(self, reason: str) -> None:
@@ -388,21 +316,9 @@ class SetupForm(QFrame):
         self._renumber()
         self.rows[-1].mode_box.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _show_models(self) -> None:
-        self._shows_models = True
-        for row in self.rows:
-            row.show_models()
-        boxes = (box for row in self.rows for box in (row.target_box, row.draft_box))
-        self._update()
-        first = next((box for box in boxes if not box.isHidden()), self.add_button)
-        first.setFocus(Qt.FocusReason.OtherFocusReason)
-
     def _append(self, choice: LaneChoice) -> None:
         row = LaneRow(self._theme, choice)
-        row.set_targets(self._targets)
         row.set_drafts(self._drafts)
-        if self._shows_models:
-            row.show_models()
         row.changed.connect(self._update)
         row.removed.connect(lambda: self._remove(row))
         self.rows.append(row)
@@ -423,35 +339,27 @@ class SetupForm(QFrame):
         before: QWidget = self.includes_before
         for number, row in enumerate(self.rows, start=1):
             row.show_number(number, removable=len(self.rows) > MIN_LANES)
-            for stop in (row.mode_box, row.depth_box, row.remove, row.target_box, row.draft_box):
+            for stop in (row.mode_box, row.depth_box, row.remove, row.draft_box):
                 QWidget.setTabOrder(before, stop)
                 before = stop
         QWidget.setTabOrder(before, self.add_button)
-        QWidget.setTabOrder(self.add_button, self.models_button)
         self.add_button.setVisible(len(self.rows) < MAX_LANES)
         self._update()
 
     def _update(self) -> None:
         choices = [row.choice for row in self.rows]
-        for target in {choice.target for choice in choices if choice.target} - self._requested_drafts:
-            self._requested_drafts.add(target)
-            self.drafts_needed.emit(target)
         for row in self.rows:
             row.show_reason(unavailable_text(self._reason(row.choice)))
         words = self._blocked
         if not words and self._lost_pictures:
             words = tr("This race had pictures, which are not saved with it. Race the question again from its chat.")
         if not words and len(set(choices)) < len(choices):
-            words = tr("Two lanes are the same. Choose another mode, draft length or model for one of them.")
+            words = tr("Two lanes are the same. Choose another mode, draft length or draft for one of them.")
         runs = not any(self._reason(choice) for choice in choices)
-        self.models_button.setVisible(not self._shows_models and any(row.has_models for row in self.rows))
         self.problem.setText(words)
         self.start_button.setEnabled(not words and runs and bool(self.question.exact_text().strip()))
 
     def _reason(self, choice: LaneChoice) -> str:
         """Why a lane cannot run; empty if it can. A lane may have its own draft although the target has none."""
-        if choice.target:  # what this model can do is known only once it is loaded
-            needs_draft = choice.mode is Mode.DRAFT and not choice.draft
-            return tr("This lane's model has no draft. Choose one for it.") if needs_draft else ""
         lacking = Mode.SUFFIX if choice.draft else choice.mode
         return self._unavailable.get(lacking, "")

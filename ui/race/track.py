@@ -7,7 +7,6 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEven
 from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QSizePolicy, QWidget
 
 from app.core.domain.speed.races import (
-    AUTO_LANE,
     LaneChoice,
     LaneProgress,
     LaneText,
@@ -18,7 +17,6 @@ from app.core.domain.speed.races import (
     main_verdict,
     verdict_sentence,
 )
-from app.core.domain.speed.verdict import MIN_TOKENS
 from engine.records import Source, TokenSpan
 from ui.race.lane_card import LaneCard
 from ui.race.words import lane_name, machine_line, pair_name, result_line
@@ -67,14 +65,6 @@ class RaceVerdictBox(QFrame):
         self.words.setMinimumHeight(ceil(self._theme.text_height()) * max(len(lanes) - 1, 1))
         self.state.setText(state)
         self.setAccessibleName(" ".join([self.title.text(), *sentences, state]))
-
-    def show_live(self, ratios: Sequence[tuple[LaneChoice, float]]) -> None:
-        """Show speeds relative to the baseline during the first round; the large number is Auto's, else the highest."""
-        words = tr("{lane}: {times} so far")
-        lines = [words.format(lane=lane_name(choice), times=times_plain(ratio)) for choice, ratio in ratios]
-        self.words.setText("\n".join(lines))
-        main = dict(ratios).get(AUTO_LANE, max((ratio for _, ratio in ratios), default=None))
-        self._show_ratio(main, is_significant=False)
 
     def _show_ratio(self, ratio: float | None, *, is_significant: bool) -> None:
         """Show the ratio, in the accent colour only if it is significant; None shows nothing."""
@@ -207,22 +197,6 @@ class RaceView(QWidget):
 
     def show_progress(self, event: LaneProgress) -> None:
         self.lanes[event.lane].show_progress(event.stats, self._setup.max_tokens, finished=event.finished)
-        if not self._verdicts:
-            self._show_live_ratios()
-
-    def _show_live_ratios(self) -> None:
-        """Show current ratios before a round ends, from the counters of lanes with enough tokens."""
-        choices = [lane.choice for lane in self.lanes]
-        number = base_lane(choices)
-        begun = [lane.stats.tokens >= MIN_TOKENS for lane in self.lanes]
-        speeds = [lane.stats.tokens_per_second if far else None for lane, far in zip(self.lanes, begun, strict=True)]
-        base = speeds[number]
-        ratios = [own / base if own and base else None for own in speeds]
-        for lane, ratio in zip(self.lanes, ratios, strict=True):
-            if ratio:
-                lane.show_ratio(ratio)
-        pairs = zip(choices, ratios, strict=True)
-        self.verdict.show_live([(choice, ratio) for choice, ratio in pairs if ratio and choice != choices[number]])
 
     def end_round(self, num_rounds: int, verdicts: tuple[LaneVerdict, ...]) -> None:
         self._verdicts = verdicts
@@ -236,13 +210,7 @@ class RaceView(QWidget):
 
     def _show_state(self, num_rounds: int | None = None) -> None:
         if num_rounds is None:
-            of = self._setup.rounds
-            number = self._round + 1
-            words = (
-                tr("Round {number}, until the result is certain").format(number=number)
-                if of is None
-                else tr("Round {number} of {all}").format(number=number, all=of)
-            )
+            words = tr("Round {number} of {all}").format(number=self._round + 1, all=self._setup.rounds)
         else:
             words = tr("%n rounds are over", None, num_rounds)
         length = tr("up to {number} tokens").format(number=count(self._setup.max_tokens))

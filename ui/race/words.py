@@ -14,15 +14,10 @@ tr = Translator("Race")
 
 
 def lane_name(choice: LaneChoice) -> str:
-    """``Off``, ``Draft with Qwen2.5 0.5B, draft length 3``, ``SmolLM2 360M, Off``."""
-    name = mode_label(choice.mode)
+    """``Off``, ``Draft with Qwen2.5 0.5B, draft length 3``."""
     draft = choice.draft_name or (name_of_file(choice.draft) if choice.draft else "")
-    target = choice.target_name or (name_of_file(choice.target) if choice.target else "")
-    if not target:
-        name = pair_name(name, draft)
-    if choice.depth is not None:
-        name = tr("{name}, draft length {depth}").format(name=name, depth=choice.depth)
-    return f"{pair_name(target, draft)}, {name}" if target else name
+    name = pair_name(mode_label(choice.mode), draft)
+    return name if choice.depth is None else tr("{name}, draft length {depth}").format(name=name, depth=choice.depth)
 
 
 def lanes_title(lanes: Sequence[LaneChoice]) -> str:

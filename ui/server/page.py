@@ -1,18 +1,16 @@
 """The page of the local server: switch it on, copy its address, see its models and requests."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QLineEdit,
-    QPlainTextEdit,
-    QStyledItemDelegate,
     QTableWidget,
     QTableWidgetItem,
     QWidget,
@@ -22,14 +20,12 @@ from app.core.domain.local_server import (
     GONE,
     LOOPBACK,
     Activity,
-    Example,
     LoggedRequest,
     RequestState,
     ServerSetup,
     ServerState,
     ServerView,
     base_url,
-    examples,
 )
 from app.core.domain.model_name import printable
 from app.core.domain.settings.fields import SettingField, SettingValue
@@ -56,7 +52,6 @@ from ui.widgets.building import (
 )
 from ui.widgets.dialogs import press_button
 from ui.widgets.icon_button import IconButton
-from ui.widgets.popups import NoWheelComboBox
 
 tr = Translator("ServerPage")
 
@@ -68,16 +63,14 @@ STATE_TONES = {
     ServerState.ON: ("circle-check", "good"),
     ServerState.FAILED: ("triangle-alert", "bad"),
 }
-MAX_NAMES = 12  # maximum number of names of other models in a line
-# Titles, and sample texts that set the widths; the model column, the widest, takes the remaining width.
 COLUMNS = (
-    (tr.mark("Time"), "00:00:00"),
-    (tr.mark("Program"), "Open WebUI/0.6.30"),
-    (tr.mark("Path"), "/v1/chat/completions"),
-    (tr.mark("Model"), ""),
-    (tr.mark("Tokens"), "00,000"),
-    (tr.mark("Tokens/s"), "000.0"),
-    (tr.mark("Status"), "503, stopped, or no model"),
+    tr.mark("Time"),
+    tr.mark("Program"),
+    tr.mark("Path"),
+    tr.mark("Model"),
+    tr.mark("Tokens"),
+    tr.mark("Tokens/s"),
+    tr.mark("Status"),
 )
 MODEL, TOKENS, RATE = 3, 4, 5
 STATES = {
@@ -92,11 +85,7 @@ STATUS_WORDS: dict[int, str] = {
     HTTPStatus.TOO_MANY_REQUESTS: tr.mark("the queue was full"),
     HTTPStatus.SERVICE_UNAVAILABLE: tr.mark("stopped, or no model"),
 }
-CELL_PX = 24
 ROWS_SHOWN = 8
-EXAMPLE_LINES = 9
-MASK = "•" * 12
-DEFAULT_CTX = 4096
 
 
 class ServerAccess(QWidget):
@@ -105,8 +94,6 @@ class ServerAccess(QWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__()
         self._theme = theme
-        self._model, self._n_ctx = "", DEFAULT_CTX
-        self._url, self._key = base_url(LOOPBACK, 0), ""
         self.url = self._field(translate("ServerAccess", "Base URL"))
         self.model = self._field(translate("ServerAccess", "Model"))
         self.key = self._field(translate("ServerAccess", "Key"))
@@ -125,25 +112,7 @@ class ServerAccess(QWidget):
             translate("ServerAccess", "Make another key; programs with the old one are disconnected"),
             self.renewal_requested.emit,
         )
-        self.program = NoWheelComboBox()
-        self.program.setItemDelegate(QStyledItemDelegate(self.program))  # makes the stylesheet apply to the items
-        self.program.setAccessibleName(translate("ServerAccess", "Example for"))
-        self.program.addItems([example.program for example in self._examples("")])
-        self.program.currentIndexChanged.connect(self._show_example)
-        self.example = QPlainTextEdit()
-        self._make_example()
         self._arrange()
-        self._show()
-
-    def _make_example(self) -> None:
-        edit = self.example
-        edit.setReadOnly(True)
-        edit.setProperty("kind", "field")
-        edit.setTabChangesFocus(True)
-        edit.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-        edit.setFont(self._theme.code_font())
-        edit.setFixedHeight(QFontMetrics(edit.font()).lineSpacing() * EXAMPLE_LINES + 20)
-        edit.setAccessibleName(translate("ServerAccess", "Example"))
 
     def _arrange(self) -> None:
         heading = label(translate("ServerAccess", "Use it from other programs"), "strong", wrap=True)
@@ -161,47 +130,28 @@ class ServerAccess(QWidget):
             fields.addWidget(name, place, 0)
             fields.addWidget(field, place, 1)
             fields.addLayout(buttons, place, 2)
-        above = hbox(
-            label(translate("ServerAccess", "Example for")),
-            self.program,
-            Stretch(),
-            self._copy_example_button(),
-            spacing=8,
-        )
         vbox(
             heading,
             label(words, "caption", wrap=True),
             fields,
             self.hint,
             self.complaint,
-            above,
-            self.example,
             parent=self,
             margins=0,
             spacing=8,
         )
 
     def set_target(self, target: ModelInfo | None) -> None:
-        self._model = printable(Path(target.path).stem) if target else ""
-        self._n_ctx = target.n_ctx if target else DEFAULT_CTX
-        self._show()
+        _show(self.model, printable(Path(target.path).stem) if target else "")
 
     def set_address(self, host: str, port: int, *, needs_key: bool = True) -> None:
-        self._url = base_url(host, port)
+        _show(self.url, base_url(host, port))
         self.hint.setVisible(not needs_key)
-        self._show()
 
     def set_key(self, key: str, problem: str) -> None:
         """Show the key. An empty ``key`` shows ``problem``, the reason why there is none."""
-        self._key = key
         show_text(self.complaint, problem)
-        self._show()
-
-    def _show(self) -> None:
-        for field, text in ((self.url, self._url), (self.model, self._model), (self.key, self._key)):
-            field.setText(text)
-            field.setCursorPosition(0)  # show the start of a long value
-        self._show_example()
+        _show(self.key, key)
 
     def _show_key(self, shown: bool) -> None:
         self.key.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)
@@ -209,15 +159,6 @@ class ServerAccess(QWidget):
         name = translate("ServerAccess", "Hide the key") if shown else translate("ServerAccess", "Show the key")
         self.show_button.setAccessibleName(name)
         self.show_button.setToolTip(name)
-        self._show_example()
-
-    def _show_example(self) -> None:
-        example = self._examples(self._key if self.show_button.isChecked() else MASK)[self.program.currentIndex()]
-        self.example.setPlainText(example.text)
-        self.example.setToolTip(example.place)
-
-    def _examples(self, key: str) -> tuple[Example, ...]:
-        return examples(self._url, self._model, key, self._n_ctx)
 
     def _field(self, name: str) -> QLineEdit:
         field = QLineEdit()
@@ -227,24 +168,19 @@ class ServerAccess(QWidget):
 
     def _copy_button(self, field: QLineEdit) -> IconButton:
         name = translate("ServerAccess", "Copy: {what}").format(what=field.accessibleName())
-        return self._on_copied(name, field.text)
-
-    def _copy_example_button(self) -> IconButton:
-        self.copy_example = self._on_copied(
-            translate("ServerAccess", "Copy the example, with the key"),
-            lambda: self._examples(self._key)[self.program.currentIndex()].text,
-        )
-        return self.copy_example
-
-    def _on_copied(self, name: str, text: Callable[[], str]) -> IconButton:
         pressed = IconButton(self._theme, "copy", name)
 
         def copy() -> None:
-            QGuiApplication.clipboard().setText(text())
+            QGuiApplication.clipboard().setText(field.text())
             pressed.confirm(translate("ServerAccess", "Copied"))
 
         pressed.clicked.connect(copy)
         return pressed
+
+
+def _show(field: QLineEdit, text: str) -> None:
+    field.setText(text)
+    field.setCursorPosition(0)  # show the start of a long value
 
 
 def status_words(row: LoggedRequest) -> str:
@@ -283,7 +219,7 @@ class RequestTable(QTableWidget):
     def __init__(self, theme: Theme) -> None:
         super().__init__(0, len(COLUMNS))
         self._theme = theme
-        for column, (title, _sample) in enumerate(COLUMNS):
+        for column, title in enumerate(COLUMNS):
             item = QTableWidgetItem(tr(title))
             item.setTextAlignment(_side(column))
             if column in (TOKENS, RATE):
@@ -301,7 +237,7 @@ class RequestTable(QTableWidget):
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         header = self.horizontalHeader()
         header.setHighlightSections(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         header.setSectionResizeMode(MODEL, QHeaderView.ResizeMode.Stretch)
         theme.changed.connect(self._fit)
         self._fit()
@@ -320,15 +256,11 @@ class RequestTable(QTableWidget):
                     item.setToolTip(without_markup(text))
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Fit the columns: the theme's font is not known earlier."""
+        """Fit the rows: the theme's font is not known earlier."""
         super().showEvent(event)
         self._fit()
 
     def _fit(self) -> None:
-        metrics = self.fontMetrics()
-        for column, (title, sample) in enumerate(COLUMNS):
-            if column != MODEL:
-                self.setColumnWidth(column, max(map(metrics.horizontalAdvance, (sample, tr(title)))) + CELL_PX)
         line = round(self._theme.text_height()) + 10
         self.verticalHeader().setDefaultSectionSize(line)
         self.setFixedHeight(self.horizontalHeader().sizeHint().height() + ROWS_SHOWN * line + 4)
@@ -356,9 +288,7 @@ class ServerPage(QWidget):
     def __init__(self, theme: Theme, fields: Sequence[SettingField]) -> None:
         super().__init__()
         self._theme = theme
-        self._target: ModelInfo | None = None
         self._guest = ""
-        self._others: tuple[str, ...] = ()
         self.setObjectName("page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.back_button = IconButton(theme, "arrow-left", tr("Back to the chat (Esc)"), self.back.emit)
@@ -370,7 +300,7 @@ class ServerPage(QWidget):
         self.switches = {key: make_row(by_key[key]) for key in SWITCHES}
         self.access = ServerAccess(theme)
         self.own_model = ElidedLabel()
-        self.others = label(kind="caption", wrap=True)
+        self.guest = label(kind="caption", wrap=True)
         self.queue = label(kind="muted")
         self.table = RequestTable(theme)
         self.nothing = label(tr("No requests yet."), "muted", wrap=True)
@@ -397,7 +327,7 @@ class ServerPage(QWidget):
         note = tr("Questions and answers are neither shown nor saved. Turning the server off clears the list.")
         requests = vbox(head, self.nothing, self.table, label(note, "caption", wrap=True), spacing=8)
         title = label(tr("Models"), "strong")
-        models = vbox(title, self.own_model, self.switches["server_loads"], self.others, spacing=8)
+        models = vbox(title, self.own_model, self.switches["server_loads"], self.guest, spacing=8)
         parts = (self.switches["server"], state, separator(), requests, separator(), models, separator(), self.access)
         return page_column(*parts, width_px=COLUMN_PX, spacing=16)
 
@@ -423,8 +353,7 @@ class ServerPage(QWidget):
         self._guest = view.guest
         self._show_models()
 
-    def set_models(self, target: ModelInfo | None, others: Sequence[str]) -> None:
-        self._target, self._others = target, tuple(others)
+    def set_target(self, target: ModelInfo | None) -> None:
         self.access.set_target(target)
         self._show_models()
 
@@ -436,18 +365,8 @@ class ServerPage(QWidget):
             else tr("No model is loaded. Programs are told to try again.")
         )
         self.own_model.setText(text)
-        lines = []
-        if self._guest:
-            loaded = tr("In memory now, for a program: {name}.")
-            lines.append(loaded.format(name=self._guest))
-        if self._others and self.switches["server_loads"].value():
-            names = ", ".join(self._others[:MAX_NAMES])
-            if len(self._others) > MAX_NAMES:
-                more = len(self._others) - MAX_NAMES
-                names = tr("{names} and {number} more", None, more).format(names=names, number=count(more))
-            lines.append(tr("Other models that programs may request: {names}.").format(names=names))
-        self.others.setText("\n".join(lines))
-        self.others.setVisible(bool(lines))
+        self.guest.setText(tr("In memory now, for a program: {name}.").format(name=self._guest))
+        self.guest.setVisible(bool(self._guest))
 
     def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
         self.table.set_rows(rows)

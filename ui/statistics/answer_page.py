@@ -1,50 +1,47 @@
 """The page of the current or last answer: live statistics, memory of the models, and reasons."""
 
-from collections import deque
 from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
-from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.verdict import MissingReason, SpeedVerdict, answer_verdict
 from engine.records import RunStats, Source
 from ui.statistics.page import (
     AcceptanceWidgets,
     StatsPage,
-    TimeSplitWidgets,
     large_metric,
     line_metric,
     section_heading,
     source_counts,
     source_parts,
 )
-from ui.statistics.plots import BarSegment, LinePlot, StackedBar
+from ui.statistics.plots import BarSegment, StackedBar
 from ui.statistics.words import (
     MEASURED,
     MEMORY_KEYS,
+    PASS_STEPS,
     SOURCES,
-    context_text,
     memory_texts,
     statistic_help,
     statistic_name,
     stats_texts,
+    step_seconds,
 )
 from ui.text.answer_metrics import decision_words, drafting_sentences, nothing_drafted, plain_speed_words, verdict_words
-from ui.text.formatting import UNKNOWN, speed, tooltip
+from ui.text.formatting import UNKNOWN, percent, speed, tooltip
 from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
 from ui.widgets.building import Stretch, button, hbox, label, set_style_property
-from ui.widgets.metrics import INSET_PX, BarMetric, LegendRow, MetricWidget, ValueMetric
+from ui.widgets.metrics import INSET_PX, BarMetric, LegendRow, LineMetric, MetricWidget, ValueMetric
 
 tr = Translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
 PAUSE_MS = 8  # the page is not drawn together with text that arrives
-SPARK_POINTS = 120
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
@@ -114,33 +111,28 @@ class AnswerPage(StatsPage):
     """
 
     sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
-    details_toggled = Signal(bool)  # the details were unfolded or folded
     find_draft = Signal()  # find a draft for the target, which has none
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme, tr("Statistics of this answer"))
         self.stats = RunStats()
         self._live = False
-        self._previous: RunStats | None = None
-        self._per_pass: deque[float] = deque(maxlen=SPARK_POINTS)  # between two updates
         self.is_filled = True  # the page shows the newest counters
         self._fill_timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._fill_timer.timeout.connect(self._fill)
         self.state = label("", "caption")
         self.speed = SpeedPart(theme)
         self.per_pass = large_metric(theme, "per_pass")
-        self.spark = LinePlot(theme, statistic_name("spark"), statistic_help("spark"))
         self.acceptance = AcceptanceWidgets(theme)
         self.rows = {key: line_metric(theme, key) for key in ROWS}
-        self.split = TimeSplitWidgets(theme)
+        self.split = StackedBar(theme, statistic_name("split"), statistic_help("split"))
+        self.steps = {key: LineMetric(theme, tr(name), tr(words), key) for key, (name, words) in PASS_STEPS.items()}
         self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
         self.sources = {
             source: LegendRow(theme, tr(name), tr(words), field) for source, (name, field, words) in SOURCES.items()
         }
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
-        self.context_bar = StackedBar(theme, statistic_name("context"), statistic_help("context"))
-        self.context = line_metric(theme, "context")
         self.memory = {key: line_metric(theme, key) for key in MEMORY_KEYS}
         self.why = label("", "caption", wrap=True)
         self.why.setAccessibleName(statistic_name("why"))
@@ -149,8 +141,6 @@ class AnswerPage(StatsPage):
         self.not_drafted = label("", "caption", wrap=True)
         self.find_draft_button = button(translate("Composer", "Find a draft"), self.find_draft.emit)
         self._wants_draft = False
-        self.details = QToolButton()
-        self._make_buttons()
         self._needs: dict[QWidget, frozenset[str]] = {}  # a widget is shown if all its conditions hold
         self._shown_parts: tuple[object, object] | None = None  # the parts shown last, to skip equal updates
         self._offered: frozenset[Source] = frozenset()  # possible sources of the answer's tokens
@@ -159,27 +149,14 @@ class AnswerPage(StatsPage):
         self.clear()
         self.set_engine(EngineView())
 
-    def _make_buttons(self) -> None:
-        fold = self.details
-        fold.setObjectName("foldHeader")
-        fold.setText(tr("Details"))
-        fold.setToolTip(tr("Times of tokens, time of a pass, memory"))
-        fold.setCheckable(True)
-        fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        fold.setCursor(Qt.CursorShape.PointingHandCursor)
-        fold.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        fold.toggled.connect(self._on_details)
-        self.theme.changed.connect(self._show_fold)
-        self._show_fold()
-
     def _arrange(self) -> None:
         speed = section_heading(tr("Speed"))
         self.add([self.empty])
         self.column.addLayout(hbox(speed, Stretch(), self.state, margins=(INSET_PX, 0, INSET_PX, 0)))
         for each in (*self.speed.figures, self.speed.basis):
             self.column.addWidget(each)
-        self.column.addLayout(hbox((self.per_pass, 1), (self.spark, 1), margins=(0, 4, INSET_PX, 0), spacing=10))
-        first = (speed, self.state, self.speed.basis, *self.speed.figures, self.per_pass, self.spark)
+        self.column.addLayout(hbox(self.per_pass, margins=(0, 4, INSET_PX, 0)))
+        first = (speed, self.state, self.speed.basis, *self.speed.figures, self.per_pass)
         self._needs |= dict.fromkeys(first, frozenset({"answer"}))
         self._add_part(tr("Acceptance"), [], "answer")
         self.add([self.not_drafted])
@@ -192,13 +169,10 @@ class AnswerPage(StatsPage):
             self.acceptance.by_depth: frozenset({"answer", "drafts", "local"}),
         }
         self._add_part(statistic_name("source"), [self.origin, *self.sources.values()], "answer", "local")
-        self._add_part(tr("Context"), [self.context_bar, self.context], "answer")
         self._add_part(tr("Why"), [self.why], "answer", "local")
-        self.column.addLayout(hbox(self.details, Stretch(), margins=(0, 10, 0, 0)))
-        self._needs[self.details] = frozenset({"memory"})
-        self._add_part(tr("This answer"), list(self.rows.values()), "answer", "details")
-        self._add_part(statistic_name("split"), self.split.widgets, "answer", "details")
-        self._add_part(tr("Memory"), list(self.memory.values()), "memory", "details")
+        self._add_part(tr("This answer"), list(self.rows.values()), "answer")
+        self._add_part(statistic_name("split"), [self.split, *self.steps.values()], "answer")
+        self._add_part(tr("Memory"), list(self.memory.values()), "memory")
         self.column.addStretch(1)
 
     def _add_part(self, title: str, widgets: Sequence[QWidget], *needs: str) -> None:
@@ -214,11 +188,6 @@ class AnswerPage(StatsPage):
         self._show_parts(has_answer=True)
 
     def show_stats(self, stats: RunStats) -> None:
-        before = self._previous or RunStats()
-        passes = stats.passes - before.passes
-        if passes > 0:
-            self._per_pass.append((stats.tokens - before.tokens) / passes)
-        self._previous = stats
         self.stats = stats
         self._show_parts(has_answer=True)
         self.is_filled = False
@@ -268,25 +237,9 @@ class AnswerPage(StatsPage):
 
     def _begin(self, state: str, *, live: bool) -> None:
         self._live = live
-        self._previous = None
-        self._per_pass.clear()
         self.stats = RunStats()
         self._fill()
         self._set_state(state)
-
-    def set_details(self, shown: bool) -> None:
-        self.details.setChecked(shown)
-
-    def _on_details(self, shown: bool) -> None:
-        self._show_fold()
-        self._show_parts(has_answer=self.empty.isHidden())
-        self.details_toggled.emit(shown)
-
-    def _show_fold(self) -> None:
-        is_open = self.details.isChecked()
-        self.details.setIcon(self.theme.icon("chevron-down" if is_open else "chevron-right", size=14))
-        state = tr("open") if is_open else tr("folded")
-        self.details.setAccessibleName(f"{self.details.text()}, {state}")
 
     def _show_parts(self, *, has_answer: bool) -> None:
         """Show the parts that have data; during an answer show all, so that nothing moves."""
@@ -302,7 +255,6 @@ class AnswerPage(StatsPage):
             "wants a draft": self._wants_draft,
             "local": is_local,  # remote servers do not report all
             "memory": self._has_memory or has_answer,
-            "details": self.details.isChecked(),
         }
         true_conditions = {name for name, holds in conditions.items() if holds}
         sources = self._offered | stats.sources
@@ -315,7 +267,7 @@ class AnswerPage(StatsPage):
             widget.setVisible(needs <= true_conditions and widget not in absent)
         if has_answer:
             self.move_tab_stop(self.speed.headline)
-        elif {"details", "memory"} <= true_conditions:
+        elif "memory" in true_conditions:
             self.move_tab_stop(next(iter(self.memory.values())))
         # Lay out at once: otherwise a frame with overlapping lines may be painted.
         self.column.activate()
@@ -338,20 +290,16 @@ class AnswerPage(StatsPage):
             row.set_value(texts[key])
         self.acceptance.rate.set_value(texts["accepted"])
         self.acceptance.by_depth.show_acceptance(stats, settled=not self._live)
-        self.spark.set_values(self._per_pass)
-        self.split.show(stats)
+        amounts = step_seconds(stats)
+        whole = sum(amounts.values())
+        for key, line in self.steps.items():
+            line.set_value(percent(amounts[key] / whole) if whole > 0 else UNKNOWN)
+        self.split.set_parts([BarSegment(self.steps[key].name, amount, key) for key, amount in amounts.items()])
         self.origin.set_parts(source_parts(stats))
         counts = source_counts(stats)
         for source in Source:
             self.sources[source].set_value(counts[source])
         self._fill_why(stats)
-
-    def show_context(self, parts: ContextParts) -> None:
-        self.context.set_value(context_text(parts))
-        names = tr("used"), tr("free")
-        amounts = parts.used, max(parts.size - parts.used, 0)
-        segments = [BarSegment(*each) for each in zip(names, amounts, ("accent", "hover"), strict=True)]
-        self.context_bar.set_parts(segments if parts.size else [])
 
     def _fill_why(self, stats: RunStats) -> None:
         shown = stats.decisions, self._live

@@ -8,9 +8,9 @@ from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QWidget
 
 from engine.records import RunStats
-from ui.statistics.plots import BarSegment, DepthBars, StackedBar
-from ui.statistics.words import PASS_STEPS, SOURCES, statistic_help, statistic_name, step_seconds
-from ui.text.formatting import UNKNOWN, count, percent
+from ui.statistics.plots import BarSegment, DepthBars
+from ui.statistics.words import SOURCES, statistic_help, statistic_name
+from ui.text.formatting import UNKNOWN, count
 from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.building import grid, hbox, reserve_scroll_bar, vbox
@@ -138,26 +138,6 @@ class AcceptanceWidgets:
     def __init__(self, theme: Theme) -> None:
         self.rate = line_metric(theme, "accepted")
         self.by_depth = DepthBars(theme, statistic_name("depth"), statistic_help("depth"))
-
-
-class TimeSplitWidgets:
-    def __init__(self, theme: Theme) -> None:
-        self.bar = StackedBar(theme, statistic_name("split"), statistic_help("split"))
-        self.lines = {
-            key: LineMetric(theme, translate("StatsPanel", name), translate("StatsPanel", words), key)
-            for key, (name, words) in PASS_STEPS.items()
-        }
-
-    @property
-    def widgets(self) -> list[QWidget]:
-        return [self.bar, *self.lines.values()]
-
-    def show(self, stats: RunStats) -> None:
-        amounts = step_seconds(stats)
-        total = sum(amounts.values())
-        for key, figure_line in self.lines.items():
-            figure_line.set_value(percent(amounts[key] / total) if total > 0 else UNKNOWN)
-        self.bar.set_parts([BarSegment(self.lines[key].name, amount, key) for key, amount in amounts.items()])
 
 
 def source_parts(stats: RunStats) -> list[BarSegment]:

@@ -1,23 +1,19 @@
-"""Small painted plots. Pens are 1.0 px: wide antialiased strokes cost fifteen times as much."""
+"""Small painted plots."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy
 
 from engine.records import RunStats
-from ui.text.formatting import decimal_text, percent
-from ui.text.language import Translator, translate
+from ui.text.formatting import percent
+from ui.text.language import translate
 from ui.theme.theme import Theme
 from ui.widgets.metrics import MetricWidget, baseline
 
-tr = Translator("Sparkline")
-
-LINE_PLOT_PX = 34
-MIN_POINTS = 24  # the width of a line with fewer values does not fill the plot
 DEPTH_ROW_PX = 19
 BAR_PX = 8
 
@@ -48,54 +44,12 @@ class _Plot(MetricWidget):
     def draw(self, painter: QPainter) -> None:
         raise NotImplementedError
 
-    def draw_base(self, painter: QPainter, y: float) -> None:
-        painter.setPen(QPen(self.theme.paint_cache.color(self.theme.tokens.border), 1.0))
-        painter.drawLine(QPointF(0, y), QPointF(self.width(), y))
-
     def draw_bars(self, painter: QPainter, bars: Iterable[QRectF], color: str) -> None:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.theme.paint_cache.color(color))
         for bar in bars:
             radius = min(2.0, bar.width() / 2)
             painter.drawRoundedRect(bar, radius, radius)
-
-
-class LinePlot(_Plot):
-    """Values as a line, oldest at the left; the scale starts at 0."""
-
-    def __init__(self, theme: Theme, name: str, help_text: str) -> None:
-        super().__init__(theme, name, help_text, LINE_PLOT_PX)
-        self.values: tuple[float, ...] = ()
-        self.show_changes()
-
-    def set_values(self, values: Sequence[float]) -> None:
-        if tuple(values) != self.values:
-            self.values = tuple(values)
-            self.show_changes()
-
-    def describe(self) -> str:
-        if not self.values:
-            return tr("No values yet")
-        latest, highest, lowest = map(decimal_text, (self.values[-1], max(self.values), min(self.values)))
-        words = tr("Latest {latest}, highest {highest}, lowest {lowest}")
-        return words.format(latest=latest, highest=highest, lowest=lowest)
-
-    def draw(self, painter: QPainter) -> None:
-        """Draw the base, the line, and a dot for the newest value."""
-        tokens, paint_cache = self.theme.tokens, self.theme.paint_cache
-        base = self.height() - 2.5
-        self.draw_base(painter, base)
-        if not self.values:
-            return
-        highest = 1.1 * max(*self.values, 1e-9)
-        step = (self.width() - 6.0) / (max(len(self.values), MIN_POINTS) - 1)
-        line = QPolygonF(
-            [QPointF(3.0 + i * step, base - (base - 3.0) * value / highest) for i, value in enumerate(self.values)]
-        )
-        painter.setPen(QPen(paint_cache.color(tokens.accent_text), 1.0))
-        painter.drawPolyline(line)
-        painter.setBrush(paint_cache.color(tokens.accent))
-        painter.drawEllipse(line.last(), 2.0, 2.0)
 
 
 # More lines would push the rest out of the pane. Together the ranges cover all depths.

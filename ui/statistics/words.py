@@ -1,9 +1,7 @@
 """Names and explanations of the statistics, and their values as texts."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from app.core.domain.context import ContextParts
 from app.core.domain.speed.verdict import SpeedVerdict, sums_verdict
 from app.core.domain.sums import PairSums, Sums
 from engine.records import Mode, ModelInfo, RunStats, Source
@@ -16,7 +14,6 @@ from ui.text.formatting import (
     milliseconds,
     mode_label,
     per_pass,
-    percent,
     size,
     times_plain,
 )
@@ -53,10 +50,6 @@ _STATISTICS = {  # name and explanation of each statistic
         tr.mark("tokens per pass"),
         tr.mark("Tokens per pass of the target. Without drafting it is exactly 1."),
     ),
-    "spark": (
-        tr.mark("Tokens per pass over time"),
-        tr.mark("Tokens per pass between two updates, over the course of this answer."),
-    ),
     "accepted": (
         tr.mark("Accepted"),
         tr.mark("Share of the drafted tokens that the target accepted, and how many were drafted."),
@@ -78,10 +71,6 @@ _STATISTICS = {  # name and explanation of each statistic
     "p50": (tr.mark("Between tokens, p50"), tr.mark("Half of the tokens came faster than this.")),
     "p95": (tr.mark("Between tokens, p95"), tr.mark("19 of 20 tokens came faster than this.")),
     "p99": (tr.mark("Between tokens, p99"), tr.mark("99 of 100 tokens came faster than this.")),
-    "between": (
-        tr.mark("p50/95/99"),
-        tr.mark("Time between tokens as p50, p95 and p99, all modes of these models together."),
-    ),
     "prompt": (tr.mark("Prompt"), tr.mark("Tokens of the prompt, and how many of them were still in the cache.")),
     "time": (
         tr.mark("Time spent"),
@@ -95,29 +84,15 @@ _STATISTICS = {  # name and explanation of each statistic
         tr.mark("Time of a pass"),
         tr.mark("The time of a pass by step, measured around each step and added up."),
     ),
-    "context": (
-        tr.mark("Context used"),
-        tr.mark("Tokens of the conversation in the context, out of those it has room for."),
-    ),
     "source": (tr.mark("Sources of the tokens"), tr.mark("The source of each token.")),
-    "target_weights": (
-        tr.mark("Target, weights"),
-        tr.mark("Memory of the target's weights, main and GPU memory together."),
+    "target_memory": (
+        tr.mark("Target"),
+        tr.mark("Memory of the target: weights, cache of the conversation at full length, and compute buffers."),
     ),
-    "target_cache": (
-        tr.mark("Target, cache"),
-        tr.mark("Memory of the target's cache of the conversation, at full length."),
+    "draft_memory": (
+        tr.mark("Draft"),
+        tr.mark("Memory of the draft model: weights, cache of the conversation at full length, and compute buffers."),
     ),
-    "draft_weights": (
-        tr.mark("Draft, weights"),
-        tr.mark("Memory of the draft model's weights, main and GPU memory together."),
-    ),
-    "draft_cache": (
-        tr.mark("Draft, cache"),
-        tr.mark("Memory of the draft model's cache of the conversation, at full length."),
-    ),
-    "compute": (tr.mark("Compute buffers"), tr.mark("Memory for the computations of both models.")),
-    "memory": (tr.mark("All models"), tr.mark("Weights, caches and compute buffers of target and draft together.")),
     "why": (
         tr.mark("Why it drafts this way"),
         tr.mark("Why the engine drafts the way it does now. Earlier reasons in this answer:"),
@@ -131,7 +106,7 @@ _STATISTICS = {  # name and explanation of each statistic
     ),
 }
 MEASURED = tr.mark("As llama.cpp reported it when it loaded the model.")
-MEMORY_KEYS = ("target_weights", "target_cache", "draft_weights", "draft_cache", "compute", "memory")
+MEMORY_KEYS = ("target_memory", "draft_memory")
 SOURCES = {
     Source.DRAFT: (tr.mark("Draft"), "draft", tr.mark("Proposed by the draft model and accepted by the target.")),
     Source.HEAD: (
@@ -175,8 +150,7 @@ def statistic_help(key: str) -> str:
 
 def sums_help(key: str) -> str:
     """The explanation of a statistic over several answers."""
-    timed = key in _PERCENTILES or key == "between"
-    return f"{statistic_help(key)} {tr(_ACCURACY)}" if timed else statistic_help(key)
+    return f"{statistic_help(key)} {tr(_ACCURACY)}" if key in _PERCENTILES else statistic_help(key)
 
 
 def stats_texts(stats: RunStats, verdict: SpeedVerdict) -> dict[str, str]:
@@ -213,15 +187,6 @@ def sums_texts(sums: Sums) -> dict[str, str]:
     }
 
 
-def context_text(parts: ContextParts) -> str:
-    """The used context: ``1,204 of 4,096, 29%``."""
-    if not parts.size:
-        return UNKNOWN
-    return tr("{used} of {size}, {share}").format(
-        used=count(parts.used), size=count(parts.size), share=percent(parts.share)
-    )
-
-
 def step_seconds(stats: RunStats) -> dict[str, float]:
     amounts = {"draft": stats.draft_s, "verify": stats.verify_s, "sample": stats.sample_s}
     return {**amounts, "rest": max(stats.decode_s - sum(amounts.values()), 0.0)}
@@ -230,15 +195,7 @@ def step_seconds(stats: RunStats) -> dict[str, float]:
 def memory_texts(target: ModelInfo | None, draft: ModelInfo | None) -> dict[str, str]:
     """The loaded models' memory."""
     uses = [model.memory if model else None for model in (target, draft)]
-    known = [use for use in uses if use is not None]
-    texts = dict.fromkeys(MEMORY_KEYS, UNKNOWN)
-    for role, use in zip(("target", "draft"), uses, strict=True):
-        if use is not None:
-            texts[f"{role}_weights"], texts[f"{role}_cache"] = size(use.weights_bytes), size(use.cache_bytes)
-    if known:
-        texts["compute"] = size(sum(use.compute_bytes for use in known))
-        texts["memory"] = size(sum(use.all_bytes for use in known))
-    return texts
+    return {key: UNKNOWN if use is None else size(use.all_bytes) for key, use in zip(MEMORY_KEYS, uses, strict=True)}
 
 
 def pair_title(row: PairSums) -> str:
@@ -259,17 +216,6 @@ def draft_title(row: PairSums) -> str:
 def mode_title(mode: str) -> str:
     """A mode's label; for an unknown mode its name."""
     return mode_label(mode) if Mode.from_value(mode) else mode
-
-
-def times_text(rows: Iterable[PairSums]) -> str:
-    """The time between tokens of several rows as percentiles: ``24.1 · 61.2 · 80.4 ms``."""
-    counts: Counter[int] = Counter()
-    for row in rows:
-        counts.update(row.sums.stats.interval_counts)
-    stats = RunStats(interval_counts=counts)
-    if not counts:
-        return UNKNOWN
-    return " · ".join(decimal_text(stats.interval_ms(percent)) for percent in _PERCENTILES.values()) + " ms"
 
 
 def row_text(sums: Sums) -> str:

@@ -109,18 +109,6 @@ CHAT_FILTERS = {  # by file extension
     "zip": mark("ChatFiles", "Zip of Markdown files (*.zip)"),
     "json": mark("ChatFiles", "JSON (*.json)"),
 }
-STATISTICS_FORMATS = ("csv", "json")
-STATISTICS_NAMES = {  # by scope
-    "answer": mark("StatsFiles", "Paceline answer"),
-    "chat": mark("StatsFiles", "Paceline chat statistics"),
-    "everything": mark("StatsFiles", "Paceline answers"),
-    "totals": mark("StatsFiles", "Paceline totals"),
-}
-RACE_FILTERS = {  # by file extension
-    "png": mark("RaceFiles", "Picture (*.png)"),
-    "md": mark("RaceFiles", "Markdown (*.md)"),
-    "json": mark("RaceFiles", "JSON (*.json)"),
-}
 ATTACHMENT_PATTERNS = (
     "*.txt *.md *.markdown *.csv *.tsv *.pdf *.json *.log *.py *.js *.ts *.c *.h *.cpp *.java *.go *.rs *.html *.xml "
     "*.yaml *.toml"
@@ -148,28 +136,16 @@ def ask_picture_file(parent: QWidget, name: str, take: Callable[[str], object]) 
     return _ask_save(parent, "picture", translate("PictureViewer", "Save the picture"), name, "", take)
 
 
-def ask_race_file(parent: QWidget, kind: str, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose the export file of a race, "png", "md" or "json"; ``take`` gets the path."""
-    name, filters = translate("RaceFiles", "Paceline race"), translate("RaceFiles", RACE_FILTERS[kind])
-    return _ask_save(parent, "race", translate("RaceFiles", "Export the race"), f"{name}.{kind}", filters, take)
+def ask_race_file(parent: QWidget, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose the file for the picture of a race; ``take`` gets the path."""
+    name, title = translate("RaceFiles", "Paceline race"), translate("RaceFiles", "Save the picture of the race")
+    return _ask_save(parent, "race", title, f"{name}.png", translate("RaceFiles", "Picture (*.png)"), take)
 
 
-def ask_statistics_file(parent: QWidget, scope: str, take: Callable[[str, str], object]) -> QFileDialog:
-    """Let the user choose a statistics file; ``take`` gets the path and "csv" or "json"."""
-    filters = (translate("StatsFiles", "Table for spreadsheets (*.csv)"), translate("StatsFiles", "JSON (*.json)"))
-    name = f"{translate('StatsFiles', STATISTICS_NAMES[scope])}.{STATISTICS_FORMATS[0]}"
-    title = translate("StatsFiles", "Export statistics")
-    dialog = _ask_save(
-        parent, "statistics", title, name, ";;".join(filters), lambda path: take(path, statistics_format(path))
-    )
-    dialog.filterSelected.connect(lambda name: dialog.setDefaultSuffix(STATISTICS_FORMATS[filters.index(name)]))
-    return dialog
-
-
-def statistics_format(path: str) -> str:
-    """The format for a file's extension; "csv" by default."""
-    extension = Path(path).suffix.lower().lstrip(".")
-    return extension if extension in STATISTICS_FORMATS else STATISTICS_FORMATS[0]
+def ask_statistics_file(parent: QWidget, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose a statistics file; ``take`` gets the path."""
+    name, title = translate("StatsFiles", "Paceline statistics"), translate("StatsFiles", "Export statistics")
+    return _ask_save(parent, "statistics", title, f"{name}.json", translate("StatsFiles", "JSON (*.json)"), take)
 
 
 def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:

@@ -64,7 +64,6 @@ class WindowLayout(QObject):
         for signal in (
             splitter.splitterMoved,
             stats.now.sources_selected,
-            stats.now.details_toggled,
         ):
             signal.connect(self.changed)
 
@@ -204,7 +203,6 @@ class WindowLayout(QObject):
             "sidebar": panes.sidebar_wanted,
             "stats": panes.stats_wanted,
             "marks": self._stats.now.marks,
-            "details": self._stats.now.details.isChecked(),
             "folders": dict(FOLDERS),
         }
         return json.dumps(state).encode()
@@ -216,7 +214,7 @@ class WindowLayout(QObject):
             geometry = base64.b64decode(state["geometry"])
             sizes = tuple(int(size) for size in state["sizes"])
             sidebar, stats = bool(state["sidebar"]), bool(state["stats"])
-            marks, details = tuple(state.get("marks", ())), bool(state.get("details", False))  # old versions have none
+            marks = tuple(state.get("marks", ()))  # old versions have none
         except (ValueError, KeyError, TypeError, binascii.Error):
             return
         folders = state.get("folders")
@@ -234,4 +232,3 @@ class WindowLayout(QObject):
         self.show_buttons()
         self._fit_panes()
         self._stats.now.set_marks(marks)
-        self._stats.now.set_details(details)

@@ -167,7 +167,7 @@ class LocalServer(QObject):
     renewal_requested = Signal()  # create a new API key
     stop_requested = Signal()  # stop the answer for another program
     retry_requested = Signal()  # restart the failed server
-    page_shown = Signal()  # the page is visible; call `set_models` and `set_requests`
+    page_shown = Signal()  # the page is visible; call `show_target` and `set_requests`
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -217,9 +217,9 @@ class LocalServer(QObject):
         if self._window.server.is_created:
             self._window.server.page.set_values(self._window.dialogs.values)
 
-    def set_models(self, others: Sequence[str]) -> None:
+    def show_target(self) -> None:
         if self._window.server.is_created:
-            self._window.server.page.set_models(self._window.engine_view.target, others)
+            self._window.server.page.set_target(self._window.engine_view.target)
 
     def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
         if self._window.server.is_created:

@@ -241,7 +241,7 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.begin_answer(view)
         self.speech.begin()
-        self.stats.begin()
+        self.stats.now.begin()
         self.composer.set_streaming(True)
 
     def finish_answer(self, view: MessageView) -> None:
@@ -259,7 +259,7 @@ class MainWindow(QMainWindow):
             self.set_titles([(model_name(view.target), shown_name(view.target))])
         self.header.set_engine(view)
         self.composer.set_engine(view)
-        self.stats.set_engine(view)
+        self.stats.now.set_engine(view)
         self.legend.set_offered(view.sources)
         self.transcript.menus.set_modes(view.modes, view.unavailable)
         self.chat_settings.set_engine(view)

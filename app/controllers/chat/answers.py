@@ -271,7 +271,7 @@ class AnswerController(PartsController):
         if streaming.progress is not None:
             self._window.transcript.show_prefill(streaming.progress.done, streaming.progress.total)
         if streaming.stats is not None:
-            self._window.stats.show_stats(streaming.stats)
+            self._window.stats.now.show_stats(streaming.stats)
 
     def on_event(self, event: AnswerEvent) -> None:
         streaming = self._running.get(event.request_id)
@@ -289,7 +289,7 @@ class AnswerController(PartsController):
         elif isinstance(event, StatsUpdate):
             streaming.stats = event.stats
             if self._is_shown(streaming):
-                self._window.stats.show_stats(event.stats)
+                self._window.stats.now.show_stats(event.stats)
         else:
             self._on_end(streaming, event)
             if isinstance(event, Finished):

@@ -88,7 +88,6 @@ class ContextController(PartsController):
         self._refused: dict[int, int] = {}  # tokens of prompts that were too long, by answer id
         meter = ContextMeter(self._window.theme)
         self._window.header.add_indicator(meter)
-        meter.parts_changed.connect(self._window.stats.now.show_context)
         meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
         self.meter = meter
         lines = self._window.transcript.summaries

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,18 +20,16 @@ from app.core.domain.speed.races import (
     LaneProgress,
     LaneText,
     RaceEnded,
-    RaceResult,
     RaceRoundBegan,
     RaceRoundEnded,
     RaceSetup,
 )
-from app.core.paths import builtin_target
 from app.core.storage.atomic import exported_file
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Problem
 from engine.requests import JobEnded, RunJob
-from ui.text.language import Translator, translate
+from ui.text.language import Translator
 from ui.text.problem_words import in_language
 from ui.widgets.dialogs import ask_race_file
 
@@ -79,9 +77,6 @@ class RaceController(PartsController):
         page.delete_requested.connect(self.delete)
         page.export_requested.connect(self.ask_export)
         page.picture_copied.connect(self.copy_picture)
-        page.drafts_needed.connect(
-            lambda target: self._find_drafts(target, lambda drafts: page.form.set_drafts(drafts, target))
-        )
         page.set_earlier(self.store.all())
         self.show_state()
 
@@ -206,8 +201,6 @@ class RaceController(PartsController):
     def _on_ended(self, event: RaceEnded) -> None:
         page = self._page
         page.end(event.result, event.problem)
-        for notice in event.notices:
-            page.notice.show_notice(in_language(notice))
         page.set_earlier(self.store.all())
         if not self._window.race.is_open and event.result is not None:
             self._window.show_notice(tr("The race is over. The Race page shows the result."))
@@ -228,48 +221,28 @@ class RaceController(PartsController):
         )
         page.form.set_temperature(self._state.chat.settings.number("temperature"))
         page.set_blocked(self._blocked)
-        if view.target is not None and view.target.path != self._drafts_of:
-            self._drafts_of = view.target.path
-            used = {view.target.path, view.draft.path if view.draft is not None else ""}
+        if self._hub is not None and view.target is not None and view.target.path != self._drafts_of:
+            service, target = self._hub.service, view.target.path
+            self._drafts_of, loaded = target, view.draft.path if view.draft is not None else ""
 
-            def without_used(rows: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-                return [each for each in rows if each[0] not in used]
+            def find(stop: Callable[[], bool]) -> list[tuple[str, str]]:
+                return [(row.path, row.name) for row in service.drafts_here(target, stop) if row.path != loaded]
 
-            self._find_drafts(view.target.path, lambda rows: page.form.set_drafts(without_used(rows)))
-            if (hub := self._hub) is not None:
+            self._jobs.run("drafts to race", find, page.form.set_drafts, log_problem)
 
-                def targets(_stop: object) -> list[tuple[str, str]]:
-                    builtin = builtin_target()
-                    demo = [(str(builtin), translate("Header", "Quick demo"))] if builtin.exists() else []
-                    return [*((row.path, row.name) for row in hub.service.picker_rows()), *demo]
-
-                show = page.form.set_targets
-                self._jobs.run("targets to race", targets, lambda rows: show(without_used(rows)), log_problem)
-
-    def _find_drafts(self, target: str, show: Callable[[list[tuple[str, str]]], None]) -> None:
-        """Find local drafts for a target, by path and name; none without a hub."""
-        if (hub := self._hub) is not None:
-
-            def drafts(stop: Callable[[], bool]) -> list[tuple[str, str]]:
-                return [(row.path, row.name) for row in hub.service.drafts_here(target, stop)]
-
-            self._jobs.run("drafts to race", drafts, show, log_problem)
-
-    def ask_export(self, kind: str) -> None:
+    def ask_export(self) -> None:
         if self._page.result is not None:
-            ask_race_file(self._window, kind, lambda path: self.export(Path(path), kind))
+            ask_race_file(self._window, lambda path: self.export(Path(path)))
 
-    def export(self, file: Path, kind: str) -> None:
-        """Write the shown race as "png", "md" or "json" on its own thread."""
-        result = self._page.result
-        if result is None or self._is_exporting:
+    def export(self, file: Path) -> None:
+        """Write the picture of the shown race on its own thread."""
+        if self._page.result is None or self._is_exporting:
             return
-        picture = self._page.picture() if kind == "png" else None
+        picture = self._page.picture()
 
         def write(_stop: object) -> str:
-            text = result.report if kind == "json" else _markdown(result)
             with exported_file(file, RaceExportError) as out:
-                out.write(text.encode() if picture is None else _png(picture))
+                out.write(_png(picture))
             return file.name
 
         self._is_exporting = True
@@ -304,15 +277,3 @@ def _png(image: QImage) -> bytes:
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
     image.save(buffer, "PNG")  # type: ignore[call-overload]
     return bytes(data.data())
-
-
-def _markdown(result: RaceResult) -> str:
-    """The report of `paceline race`, plus the question and the answers of the last round."""
-    lines = [result.markdown.rstrip(), "", "## Question", "", *_quote_markdown(result.setup.question), ""]
-    for lane in result.lanes:
-        lines += [f"## {lane.choice.mode.value}", "", *_quote_markdown(lane.text), ""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _quote_markdown(text: str) -> list[str]:
-    return [f"> {line}".rstrip() for line in text.split("\n")]

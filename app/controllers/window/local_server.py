@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection
 
 from PySide6.QtCore import Qt, QTimer, Signal
 
-from app.controllers.jobs import log_problem
 from app.controllers.layers import ChatLayers
 from app.controllers.parts import Parts, PartsController
 from app.controllers.window.served_models import ServedModels
@@ -54,7 +53,7 @@ class LocalServerController(PartsController):
         wants.stop_requested.connect(self._stop_answer)
         wants.retry_requested.connect(self.follow)
         wants.page_shown.connect(self._show)
-        wants.page_shown.connect(self._list_models)
+        wants.page_shown.connect(wants.show_target)
         state = self._state
         state.settings_changed.connect(self._on_settings)
         for changed in (state.models_changed, state.chat_settings_changed):
@@ -118,7 +117,7 @@ class LocalServerController(PartsController):
         if ready is not None and ready.target.engine_url:
             ready = None
         self._served.serve(ready, self._layers.of_model(), self._state.models.loaded_by)
-        self._list_models()
+        self._window.local_server.show_target()
 
     def note_reload(self, fraction: float) -> None:
         """Note that the window's models are being loaded again in place of a program's; ``fraction`` is done."""
@@ -176,12 +175,6 @@ class LocalServerController(PartsController):
         self._show_waiting()
         if self._window.local_server.is_page_open:
             self._window.local_server.set_requests(() if server is None else server.requests)
-
-    def _list_models(self) -> None:
-        """Show the names that programs may use; read from the disk."""
-        if not self._window.local_server.is_page_open:
-            return
-        self._jobs.run("names", lambda _stop: self._served.others(), self._window.local_server.set_models, log_problem)
 
     def _server_state(self, listens: bool) -> ServerState:
         if self._wanted_setup() is None:

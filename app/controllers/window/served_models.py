@@ -45,8 +45,6 @@ class ServedModels(ModelSwitch):
     ``on_change`` is called on any thread when `guest` changes.
     """
 
-    can_unload = False
-
     def __init__(self, parts: Parts, settings_of: Callable[[str], Settings], on_change: Callable[[], None]) -> None:
         super().__init__()
         self._state, self._paths = parts.state, parts.paths
@@ -77,14 +75,12 @@ class ServedModels(ModelSwitch):
         return self._served(printable(Path(ready.target.path).stem), settings, ready)
 
     def _served(self, name: str, settings: Settings, ready: EngineReady) -> ServedModel:
-        from app.core.projects.search import passages_for  # noqa: PLC0415  (the first paint does not wait for it)
-        from app.core.server.pictures import PictureSource  # noqa: PLC0415
+        from app.core.server.pictures import PictureSource  # noqa: PLC0415  (the first paint does not wait for it)
         from app.core.server.protocol import ServedModel  # noqa: PLC0415
 
         if self._pictures is None:
             self._pictures = PictureSource()  # data URLs only: no files of this computer
-        passages, system = partial(passages_for, self._paths), settings.text("system_prompt")
-        return ServedModel(name, ready, defaults_of(settings, ready), system, self._pictures, passages)
+        return ServedModel(name, ready, defaults_of(settings, ready), settings.text("system_prompt"), self._pictures)
 
     def is_known(self, name: str) -> ServedModel | None:
         return super().is_known(name) if self._may_load else None

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from app.core.domain.speed.races import MAX_LANES, MIN_LANES, PLAIN_LANE, LaneChoice
@@ -15,11 +15,11 @@ from engine.errors import (
     SettingError,
 )
 from engine.fit.cache_size import CacheSetup
-from engine.fit.fit import FitReport, estimate
+from engine.fit.fit import estimate
 from engine.gguf.header import read_header
 from engine.loading.loading import target_options
 from engine.pacing.draft_length import choose_draft_length
-from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FitLevel, FlashAttention, Mode, ModelInfo
+from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, FlashAttention, Mode
 from engine.sentences import i18n, joined, phrase
 from engine.session.session import Session
 
@@ -87,9 +87,8 @@ def open_lanes(
 ) -> list[Lane]:
     """Open lanes on the models that ``session`` has loaded; ``stack`` closes them.
 
-    Lanes of one target share its weights; contexts, caches and text are separate. A context holds the prompt and the
-    longest answer of ``request``. Another target is loaded once for all its lanes, another draft once for each
-    lane. Pass costs are measured first, for all lanes.
+    Lanes share the weights; contexts, caches and text are separate. A context holds the prompt and the longest answer
+    of ``request``. Another draft is loaded for its lane. Pass costs are measured first, for all lanes.
 
     Raises:
         LaneFailedError: a lane's mode is not available, or its models or contexts cannot be opened.
@@ -97,42 +96,27 @@ def open_lanes(
     """
     ready = session.ready()
     for choice in choices:
-        if not choice.target and not choice.draft:  # lanes with other models are checked after loading
+        if not choice.draft:  # lanes with their own draft are checked after loading
             _check_mode(choice, ready)
-        for path in filter(None, (choice.target, choice.draft)):
-            try:
-                read_header(Path(path))
-            except EngineError as error:
-                raise LaneFailedError(choice, error) from error
+            continue
+        try:
+            read_header(Path(choice.draft))
+        except EngineError as error:
+            raise LaneFailedError(choice, error) from error
     n_ctx = _context_for(ready, len(session.prompt_ids(request)), request.max_tokens)
     _check_memory(choices, session, n_ctx)
     if session.needs_measuring:
         session.measure(should_stop=should_stop)
-    loaded = {"": session}
     lanes = []
     for choice in choices:
         try:
-            if choice.target not in loaded:
-                loaded[choice.target] = _load_in_own_session(choice.target, session, stack, should_stop)
-            lanes.append(_open_lane(choice, loaded[choice.target], request, stack, should_stop))
+            lanes.append(_open_lane(choice, session, n_ctx, stack, should_stop))
         except EngineError as error:
             raise LaneFailedError(choice, error) from error
     return lanes
 
 
-def _load_in_own_session(target: str, session: Session, stack: ExitStack, should_stop: ShouldStop) -> Session:
-    other = session.empty_session()
-    stack.callback(other.close)
-    other.is_load_cancelled = should_stop
-    other.load(replace(session.request, target=target, draft=None), lambda _path, _fraction: not should_stop())
-    other.measure(should_stop=should_stop)
-    return other
-
-
-def _open_lane(
-    choice: LaneChoice, session: Session, request: ChatRequest, stack: ExitStack, should_stop: ShouldStop
-) -> Lane:
-    n_ctx = _context_for(session.ready(), len(session.prompt_ids(request)), request.max_tokens)
+def _open_lane(choice: LaneChoice, session: Session, n_ctx: int, stack: ExitStack, should_stop: ShouldStop) -> Lane:
     lane = session.another_session(n_ctx, with_draft=choice.uses_draft and not choice.draft)
     stack.callback(lane.close)
     if choice.draft:
@@ -178,50 +162,25 @@ def _check_memory(
         NotEnoughMemoryError: the lanes do not fit.
     """
     ready, request = session.ready(), session.request
-    drafts = sum(one.uses_draft and not one.target and not one.draft for one in choices)
-    reports = [
-        *_contexts(ready.target, sum(not one.target for one in choices), n_ctx, available_bytes),
-        *_contexts(ready.draft, drafts, n_ctx, available_bytes),
-    ]
-    if not target_options(request).may_leave_main_memory:
-        shape, size = CacheSetup(n_ctx, request.cache_type, request.cache_type), ready.target.n_ctx
-        for path in {one.target for one in choices} - {""}:
-            host = _memory_report(path, 1, replace(shape, n_ctx=size), available_bytes)
-            lanes = _memory_report(path, sum(one.target == path for one in choices), shape, available_bytes)
-            reports += [host, replace(lanes, weights_bytes=0)]
-        reports += [_memory_report(one.draft, 1, shape, available_bytes) for one in choices if one.draft]
-    if not reports or (report := _summed_report(reports)).verdict is not FitLevel.TOO_LARGE:
-        return
-    raise NotEnoughMemoryError(
-        i18n(
-            "The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.",
-            lanes=len(choices),
-            needed=report.needed_bytes / 1e9,
-            free=report.available_bytes / 1e9,
-        ),
-        "Race two lanes, ask for a shorter answer, or close other programs.",
-    )
-
-
-def _contexts(model: ModelInfo | None, count: int, n_ctx: int, available_bytes: int | None) -> list[FitReport]:
-    """Memory in bytes of ``count`` additional contexts of a loaded model."""
-    if model is None or model.gpu_layers or not count:
-        return []
-    fused = model.flash_attention is not FlashAttention.OFF
-    shape = CacheSetup(n_ctx, model.cache_type, model.cache_type, fused)
-    return [replace(_memory_report(model.path, count, shape, available_bytes), weights_bytes=0)]
-
-
-def _memory_report(path: str, contexts: int, shape: CacheSetup, available_bytes: int | None) -> FitReport:
-    """Memory in bytes of a model with ``contexts`` contexts on the same weights."""
-    one = estimate([Path(path)], shape, available_bytes)
-    return replace(one, cache_bytes=one.cache_bytes * contexts, compute_bytes=one.compute_bytes * contexts)
-
-
-def _summed_report(reports: Sequence[FitReport]) -> FitReport:
-    return FitReport(
-        sum(report.weights_bytes for report in reports),
-        sum(report.cache_bytes for report in reports),
-        sum(report.compute_bytes for report in reports),
-        reports[0].available_bytes,
-    )
+    own = [] if target_options(request).may_leave_main_memory else [one.draft for one in choices if one.draft]
+    drafted = sum(one.uses_draft and not one.draft for one in choices)
+    needed, free = 0, available_bytes
+    for model, count in ((ready.target, len(choices)), (ready.draft, drafted)):
+        if model is not None and not model.gpu_layers and count:
+            fused = model.flash_attention is not FlashAttention.OFF
+            shape = CacheSetup(n_ctx, model.cache_type, model.cache_type, fused)
+            report = estimate([Path(model.path)], shape, available_bytes)
+            needed, free = needed + count * (report.needed_bytes - report.weights_bytes), report.available_bytes
+    for path in own:
+        report = estimate([Path(path)], CacheSetup(n_ctx, request.cache_type, request.cache_type), available_bytes)
+        needed, free = needed + report.needed_bytes, report.available_bytes
+    if free is not None and needed > free:
+        raise NotEnoughMemoryError(
+            i18n(
+                "The {lanes} lanes need about {needed:.1f} GB together; {free:.1f} GB are free.",
+                lanes=len(choices),
+                needed=needed / 1e9,
+                free=free / 1e9,
+            ),
+            "Race two lanes, ask for a shorter answer, or close other programs.",
+        )

@@ -12,7 +12,7 @@ _ROLES = ("system", "user", "assistant")
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPrompt:
-    """One prompt as a conversation. With ``raw`` decoding, the prompt is the text of the last message."""
+    """One prompt as a conversation."""
 
     id: str
     category: str

@@ -4,28 +4,23 @@ Each lane has its own session: lanes share no text and no cache, and only one co
 sum of its own slices, without prompt processing.
 """
 
-import json
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import cast
 
-from app.core.benchmark.markdown import lane_table, race_as_markdown
 from app.core.benchmark.opened_lanes import Lane, LaneFailedError, ShouldStop, open_lanes
-from app.core.benchmark.ratios import ratio_of
-from app.core.benchmark.report import machine, models, sum_of, summarise
+from app.core.benchmark.report import ratio_of, sum_of
 from app.core.benchmark.runner import rotated
-from app.core.benchmark.runs import ALL_CATEGORIES, BenchmarkRun, Variant, variant_of
+from app.core.benchmark.runs import BenchmarkRun, Variant, variant_of
 from app.core.domain.errors import RaceStoreError
 from app.core.domain.model_name import model_name, shown_name
 from app.core.domain.speed.pair_speed import RaceSpeed, credited_draft
 from app.core.domain.speed.races import (
-    MAX_OPEN_MINUTES,
     PLAIN_LANE,
-    PRECISION_PERCENT,
     AnswerDifference,
     LaneChoice,
     LaneProgress,
@@ -38,11 +33,11 @@ from app.core.domain.speed.races import (
     RaceRoundEnded,
     RaceSetup,
     base_lane,
-    verdict_sentence,
 )
 from app.core.storage.pair_speeds import PairSpeeds
 from app.core.storage.races import RaceStore
 from engine.errors import EngineError
+from engine.llama.library import processor_name
 from engine.records import (
     ChatRequest,
     Event,
@@ -56,29 +51,17 @@ from engine.records import (
     TextChunk,
     TokenSpan,
 )
-from engine.sentences import i18n
 from engine.session.session import Session
 
 log = logging.getLogger(__name__)
 
 SLICE_S = 0.25  # short compared with changes of machine load, long compared with the cost of a switch
 QUESTION = "question"  # id of a race's only prompt
-THREADS_NOTICE = i18n(
-    "Other programs used the processor during the race, and the lanes ended with different numbers of threads. Close "
-    "those programs and race again for a reliable verdict."
-)
-TOO_SHORT_NOTICE = i18n(
-    "The answers are too short for a reliable verdict. Ask for something longer, or use a larger model."
-)
 
 
 @dataclass(frozen=True, slots=True)
 class RacePlan:
-    """At least ``rounds`` rounds; with ``until_percent`` more, until every ratio's interval is that narrow."""
-
     rounds: int = 3
-    until_percent: float | None = None
-    max_minutes: float | None = None  # no round begins after this time
     slice_s: float = SLICE_S
 
 
@@ -103,29 +86,16 @@ class Rounds:
         self.num_rounds = 0  # complete ones
 
     def events(self, should_stop: ShouldStop = lambda: False) -> Iterator[JobEvent]:
-        """Run rounds until the plan is fulfilled or ``should_stop`` returns True.
+        """Run all rounds, or until ``should_stop`` returns True.
 
         Text is yielded while a lane's time is measured, so the caller must handle it quickly.
 
         Raises:
             LaneFailedError: a lane failed; `runs` keeps the earlier rounds.
         """
-        minutes = self._plan.max_minutes
-        deadline = None if minutes is None else self._clock() + minutes * 60.0
-        while not self._is_enough() and not self.partial and not should_stop():
-            if deadline is not None and self.num_rounds and self._clock() >= deadline:
-                return
+        while self.num_rounds < self._plan.rounds and not self.partial and not should_stop():
             yield RaceRoundBegan(self.num_rounds)
             yield from self._round(should_stop)
-
-    def _is_enough(self) -> bool:
-        plan = self._plan
-        if self.num_rounds < plan.rounds or plan.until_percent is None:
-            return self.num_rounds >= plan.rounds
-        base = variant_of(self._choices[base_lane(self._choices)])
-        others = [variant for variant in map(variant_of, self._choices) if variant != base]
-        widths = [ratio.half_width_percent if (ratio := ratio_of(self.runs, one, base)) else None for one in others]
-        return all(width is not None and width <= plan.until_percent for width in widths)
 
     def _round(self, should_stop: ShouldStop) -> Iterator[JobEvent]:
         request, sampling = self._request, self._request.sampling
@@ -197,10 +167,8 @@ class _LaneAnswer:
         yield LaneProgress(self._number, self._round, self.stats, self.finished)
 
     def as_run(self, temperature: float) -> BenchmarkRun:
-        stats, variant = self.stats, variant_of(self._lane.choice)
-        return BenchmarkRun(
-            QUESTION, QUESTION, temperature, variant, stats, self._round, self.token_ids, stats.decode_s
-        )
+        variant = variant_of(self._lane.choice)
+        return BenchmarkRun(QUESTION, QUESTION, temperature, variant, self.stats, self._round, self.token_ids)
 
 
 def _request_of_lane(request: ChatRequest, choice: LaneChoice) -> ChatRequest:
@@ -238,7 +206,6 @@ def lane_verdicts(
         if number == base:
             continue
         own, other = variant_of(choices[number]), variant_of(choices[base])
-        are_alike = choices[number].target == choices[base].target
         ratio = ratio_of(runs, own, other)
         verdicts.append(
             LaneVerdict(
@@ -248,10 +215,9 @@ def lane_verdicts(
                 low=ratio.measured_low if ratio else None,
                 high=ratio.measured_high if ratio else None,
                 num_rounds=len({run.round for run in runs}),
-                parting=find_difference(runs, own, other, inexact) if are_alike else None,
+                parting=find_difference(runs, own, other, inexact),
                 temperature=runs[0].temperature,
                 is_complete=complete,
-                are_alike=are_alike,
             )
         )
     return verdicts
@@ -283,8 +249,7 @@ class Race:
         speeds: PairSpeeds | None = None,
     ) -> None:
         self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
-        until_sure = RacePlan(2, PRECISION_PERCENT, MAX_OPEN_MINUTES)
-        self._plan = plan or (until_sure if setup.rounds is None else RacePlan(setup.rounds))
+        self._plan = plan or RacePlan(setup.rounds)
         self._texts: list[tuple[int, str, tuple[TokenSpan, ...]]] = [(-1, "", ()) for _ in setup.lanes]
 
     def events(self, session: Session, should_stop: ShouldStop) -> Iterator[JobEvent]:
@@ -315,9 +280,6 @@ class Race:
             yield RaceEnded(problem=problem)
             return
         result = self._result(rounds, lanes, runs)
-        notices = [THREADS_NOTICE] if len({lane.session.threads for lane in lanes}) > 1 else []
-        if sum(run.stats.decode_s for run in runs) < self._plan.slice_s * len(runs):
-            notices.append(TOO_SHORT_NOTICE)
         if self._store is not None:
             try:
                 result = self._store.add(result)
@@ -325,26 +287,16 @@ class Race:
                 problem = problem or error.problem
         if self._speeds is not None:
             _store_speeds(self._speeds, result, lanes)
-        yield RaceEnded(result, problem, tuple(notices))
+        yield RaceEnded(result, problem)
 
     def _result(self, rounds: Rounds, lanes: Sequence[Lane], runs: Sequence[BenchmarkRun]) -> RaceResult:
         setup, choices, readies = self._setup, self._setup.lanes, [lane.session.ready() for lane in lanes]
         inexact = next((ready.target.inexact_reason for ready in readies if ready.target.inexact_reason), "")
         verdicts = tuple(lane_verdicts(runs, choices, inexact, complete=bool(rounds.runs)))
-        usual = [one for one, choice in zip(readies, choices, strict=True) if choice.draft == choice.target == ""]
+        usual = [one for one, choice in zip(readies, choices, strict=True) if not choice.draft]
         ready = max(usual or readies, key=lambda one: one.draft is not None)
         variants = [variant_of(choice) for choice in choices]
         stats = [sum_of([run.stats for run in runs if run.variant == variant]) for variant in variants]
-        labels = [variant.label for variant in variants]
-        facts = {"machine": machine(), "models": models(ready), "settings": self._settings(labels, rounds)}
-        report = {
-            "question": setup.question,
-            **facts,
-            "verdicts": [{**asdict(one), "sentence": verdict_sentence(one, labels)} for one in verdicts],
-            "rows": [row.as_dict() for row in summarise(runs, seeded=True) if row.category == ALL_CATEGORIES],
-            "answers": [run.as_dict() for run in runs],
-        }
-        table = lane_table(list(zip(labels, stats, strict=True)))
         return RaceResult(
             setup=replace(
                 setup,
@@ -354,7 +306,7 @@ class Race:
             ),
             target=shown_name(ready.target),
             draft=shown_name(ready.draft),
-            processor=str(facts["machine"]["processor"] or facts["machine"]["system"]),
+            processor=processor_name(),
             threads=lanes[0].session.threads,
             gpu_layers=ready.target.gpu_layers,
             created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -366,28 +318,14 @@ class Race:
             num_rounds=rounds.num_rounds,
             is_complete=bool(rounds.runs),
             temperature=self._request.sampling.temperature,
-            report=json.dumps(report, ensure_ascii=False, indent=1),
-            markdown=race_as_markdown(facts, [verdict_sentence(one, labels) for one in verdicts], table),
         )
-
-    def _settings(self, labels: list[str], rounds: Rounds) -> dict[str, object]:
-        sampling = asdict(self._request.sampling)
-        names = ("temperature", "top_k", "top_p", "min_p", "repeat_penalty", "frequency_penalty", "presence_penalty")
-        return {
-            "lanes": labels,
-            **{name: sampling[name] for name in (*names, "seed")},
-            "max_tokens": self._request.max_tokens,
-            "ignore_eos": self._request.ignore_eos,
-            **asdict(self._plan),
-            "complete_rounds": rounds.num_rounds,
-        }
 
 
 def _store_speeds(speeds: PairSpeeds, result: RaceResult, lanes: Sequence[Lane]) -> None:
     """Record the speed of each lane's pair against plain decoding of its target."""
     for verdict in result.verdicts:
         lane, base = result.lanes[verdict.lane], result.lanes[verdict.base]
-        if not (verdict.is_complete and verdict.are_alike) or verdict.ratio is None or base.choice.mode is not Mode.OFF:
+        if not verdict.is_complete or verdict.ratio is None or base.choice.mode is not Mode.OFF:
             continue
         ready = lanes[verdict.lane].session.ready()
         speed = RaceSpeed(

@@ -9,11 +9,8 @@ from dataclasses import replace
 from itertools import zip_longest
 from typing import TypeVar
 
-from app.core.benchmark.journal import Journal
 from app.core.benchmark.prompts import BenchmarkPrompt
-from app.core.benchmark.ratios import ratio_of
 from app.core.benchmark.runs import (
-    AUTO,
     PLAIN,
     BenchmarkPlan,
     BenchmarkRun,
@@ -35,13 +32,13 @@ class OwnEngine:
         self._session = session
         self.variants: Sequence[Variant] = tuple(variants)
 
-    def prompt_ids(self, prompt: BenchmarkPrompt, *, raw: bool) -> tuple[int, ...]:
+    def prompt_ids(self, prompt: BenchmarkPrompt) -> tuple[int, ...]:
         """The prompt's token ids, which all contestants get.
 
         Raises:
             EngineError: the chat template refuses the prompt.
         """
-        return tuple(self._session.prompt_ids(_conversation(prompt, raw=raw)))
+        return tuple(self._session.prompt_ids(ChatRequest(messages=prompt.messages)))
 
     def begin_round(self) -> None:
         """Does nothing: the session learns nothing from answers except pass costs."""
@@ -59,19 +56,17 @@ class OwnEngine:
         Raises:
             EngineError: the prompt does not fit the context, or a pass failed.
         """
-        request = replace(
-            _conversation(question.prompt, raw=question.raw),
+        request = ChatRequest(
+            messages=question.prompt.messages,
             mode=Mode(variant.mode),
             depth=variant.depth,
             sampling=question.sampling,
             max_tokens=question.max_tokens,
             ignore_eos=question.ignore_eos,
         )
-        started = time.perf_counter()
         for event in self._session.generate(request):
             if isinstance(event, Finished):
-                wall_s = time.perf_counter() - started - event.stats.prompt_s
-                return MeasuredAnswer(event.stats, event.token_ids, wall_s)
+                return event.stats, event.token_ids
         raise RuntimeError("an answer ended without its last event")
 
 
@@ -85,17 +80,10 @@ def make_variants(modes: Sequence[Mode], depths: Sequence[int | None], unavailab
     return tuple(dict.fromkeys(variants))
 
 
-def _conversation(prompt: BenchmarkPrompt, *, raw: bool) -> ChatRequest:
-    if raw:
-        return ChatRequest(raw_prompt=prompt.messages[-1].content)
-    return ChatRequest(messages=prompt.messages)
-
-
 class Runner:
     """One measurement. ``runs`` holds the answers so far, also after an interruption.
 
-    With a ``journal`` every answer is stored at once, stored answers are reused, and the time limit may end the run
-    after any answer. Without a journal it ends only between prompts, so that all contestants answered the same prompts.
+    The time limit ends it between prompts, so that all contestants answered the same prompts.
     """
 
     def __init__(
@@ -105,17 +93,15 @@ class Runner:
         prompts: Sequence[BenchmarkPrompt],
         plan: BenchmarkPlan,
         *,
-        journal: Journal | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._own = own
         self._contestants: tuple[Contestant, ...] = (own, *peers)
         self._prompts = interleaved(prompts)
         self._plan = plan
-        self._journal = journal
         self._clock = clock
         self._deadline: float | None = None
-        self.on_run: Callable[[BenchmarkRun], None] = lambda _run: None  # also called for reused answers
+        self.on_run: Callable[[BenchmarkRun], None] = lambda _run: None
         self.runs: list[BenchmarkRun] = []
         self.rounds = 0
         self.out_of_time = False
@@ -130,57 +116,31 @@ class Runner:
         Raises:
             EngineError: a prompt does not fit the context, or a pass failed.
             PeerError: a peer failed.
-            OSError: the journal cannot be written.
         """
         if self._plan.max_minutes is not None:
             self._deadline = self._clock() + self._plan.max_minutes * 60.0
-        while not self._enough() and not self.out_of_time:
+        while self.rounds < self._plan.repeat and not self.out_of_time:
             for temperature in self._plan.temperatures:
                 self._round(temperature)
             self.rounds += not self.out_of_time
 
     @property
-    def widest_percent(self) -> float | None:
-        """Half of the widest interval (over rounds) of auto over plain, for all workloads, in percent."""
-        widths = []
-        for temperature in self._plan.temperatures:
-            same = [run for run in self.runs if run.temperature == temperature]
-            for category in (None, *dict.fromkeys(prompt.category for prompt in self._prompts)):
-                ratio = ratio_of([run for run in same if category in (None, run.category)], AUTO, PLAIN)
-                widths.append(ratio.half_width_percent if ratio else None)
-        known = [width for width in widths if width is not None]
-        return max(known) if known and len(known) == len(widths) else None
-
-    @property
     def _pairs(self) -> list[tuple[Contestant, Variant]]:
         return [(contestant, variant) for contestant in self._contestants for variant in contestant.variants]
 
-    def _enough(self) -> bool:
-        if self.rounds < self._plan.repeat:
-            return False
-        widest = self.widest_percent
-        return self._plan.until_percent is None or (widest is not None and widest <= self._plan.until_percent)
-
     def _round(self, temperature: float) -> None:
-        """Run all prompts until time runs out. Peers begin a new round only if an answer is missing."""
-        pairs, journal, begun = self._pairs, self._journal, False
+        """Run all prompts until time runs out."""
+        for one in self._contestants:
+            one.begin_round()
         for index, prompt in enumerate(self._prompts):
-            if journal is None and self._is_over():
+            if self._is_over():
                 return
-            question: Question | None = None  # None until all contestants have processed the prompt
-            for contestant, variant in rotated(pairs, index, self.rounds):
-                run = journal.find(prompt, temperature, variant, self.rounds) if journal is not None else None
-                if run is None:
-                    if journal is not None and self._is_over():
-                        return
-                    for one in () if begun else self._contestants:
-                        one.begin_round()
-                    begun = True
-                    if question is None:
-                        question = self._question(prompt, temperature)
-                        for one in self._contestants:
-                            one.prepare(question)
-                    run = self._measure(contestant, variant, question)
+            question = self._question(prompt, temperature)
+            for one in self._contestants:
+                one.prepare(question)
+            for contestant, variant in rotated(self._pairs, index, self.rounds):
+                stats, ids = contestant.answer(variant, question)
+                run = BenchmarkRun(prompt.id, prompt.category, temperature, variant, stats, self.rounds, ids)
                 self.runs.append(run)
                 self.on_run(run)
 
@@ -189,32 +149,15 @@ class Runner:
             self.out_of_time = self._clock() >= self._deadline
         return self.out_of_time
 
-    def _measure(self, contestant: Contestant, variant: Variant, question: Question) -> BenchmarkRun:
-        answered = contestant.answer(variant, question)
-        run = BenchmarkRun(
-            question.prompt.id,
-            question.prompt.category,
-            question.sampling.temperature,
-            variant,
-            answered.stats,
-            self.rounds,
-            answered.token_ids,
-            answered.wall_s,
-        )
-        if self._journal is not None:
-            self._journal.record(question.prompt, run)
-        return run
-
     def _question(self, prompt: BenchmarkPrompt, temperature: float) -> Question:
         plan = self._plan
         seed = None if plan.sampling.seed is None else plan.sampling.seed + self.rounds
         return Question(
             prompt=prompt,
-            ids=self._own.prompt_ids(prompt, raw=plan.raw),
+            ids=self._own.prompt_ids(prompt),
             sampling=replace(plan.sampling, temperature=temperature, seed=seed),
             max_tokens=plan.max_tokens,
             ignore_eos=plan.ignore_eos,
-            raw=plan.raw,
         )
 
 

@@ -1,5 +1,6 @@
 """The records of a benchmark: variants, questions, answers, contestants."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -7,6 +8,7 @@ from typing import Protocol
 from app.core.benchmark.prompts import BenchmarkPrompt
 from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.races import LaneChoice
+from app.core.storage.chats.codec import stats_to_text
 from engine.records import Mode, RunStats, SamplingParams
 
 OWN_ENGINE = "paceline"
@@ -37,26 +39,23 @@ NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OWN_ENGINE} without draft")
 
 
 def variant_of(choice: LaneChoice) -> Variant:
-    """The variant of a lane. A lane with other models counts as another engine."""
-    own = [name_of_file(path) for path in (choice.target, choice.draft) if path]
-    return Variant(choice.mode.value, choice.depth, f"{OWN_ENGINE} with {' and '.join(own)}" if own else OWN_ENGINE)
+    """The variant of a lane. A lane with its own draft counts as another engine."""
+    engine = f"{OWN_ENGINE} with {name_of_file(choice.draft)}" if choice.draft else OWN_ENGINE
+    return Variant(choice.mode.value, choice.depth, engine)
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkPlan:
     """The variants, settings and length of a benchmark.
 
-    At least ``repeat`` rounds; with ``until_percent`` more, until the intervals of auto over plain are that narrow, for
-    at most ``max_minutes``. Each round has its own seed.
+    ``repeat`` rounds, for at most ``max_minutes``. Each round has its own seed.
     """
 
     temperatures: tuple[float, ...]
     sampling: SamplingParams
     max_tokens: int
     repeat: int = 1
-    raw: bool = False
     ignore_eos: bool = False
-    until_percent: float | None = None
     max_minutes: float | None = None
 
 
@@ -69,16 +68,9 @@ class Question:
     sampling: SamplingParams
     max_tokens: int
     ignore_eos: bool = False
-    raw: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MeasuredAnswer:
-    """One measured answer. ``wall_s``: seconds of the request by our clock, minus prompt processing if known."""
-
-    stats: RunStats
-    token_ids: tuple[int, ...]
-    wall_s: float
+MeasuredAnswer = tuple[RunStats, tuple[int, ...]]  # counters and token ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +84,6 @@ class BenchmarkRun:
     stats: RunStats
     round: int = 0
     token_ids: tuple[int, ...] = ()
-    wall_s: float | None = None
 
     def as_dict(self) -> dict[str, object]:
         """The counters, without the text."""
@@ -102,13 +93,7 @@ class BenchmarkRun:
             "temperature": self.temperature,
             "round": self.round,
             "compared": self.variant.label,
-            "tokens": self.stats.tokens,
-            "passes": self.stats.passes,
-            "proposed": self.stats.proposed,
-            "accepted": self.stats.accepted,
-            "decode_s": self.stats.decode_s,
-            "draft_s": self.stats.draft_s,
-            "wall_s": self.wall_s,
+            "stats": json.loads(stats_to_text(self.stats) or "{}"),
         }
 
 

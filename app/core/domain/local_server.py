@@ -1,8 +1,6 @@
-"""The local server for the window: address, state, requests, and examples for programs."""
+"""The local server for the window: address, state, requests."""
 
-import json
 import re
-import shlex
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -125,45 +123,3 @@ class ServerView:
 def base_url(host: str, port: int) -> str:
     """The base URL for programs; if the server listens on all addresses, the one for this machine."""
     return f"http://{LOOPBACK if host == ALL_ADDRESSES else host}:{port}/v1"
-
-
-@dataclass(frozen=True, slots=True)
-class Example:
-    """An example of using the server. ``place``: where to enter ``text`` in the program."""
-
-    program: str
-    place: str
-    text: str
-
-
-def examples(url: str, model: str, key: str, n_ctx: int) -> tuple[Example, ...]:
-    """Examples for editors, Python and a shell. ``model``: the loaded model; empty if none."""
-    model = model or "model"
-    zed_model = {"name": model, "display_name": model, "max_tokens": n_ctx}
-    zed = {"language_models": {"openai_compatible": {"Paceline": {"api_url": url, "available_models": [zed_model]}}}}
-    name = json.dumps(model, ensure_ascii=False)  # a JSON string without \u escapes
-    hello = json.dumps({"model": model, "messages": [{"role": "user", "content": "Hello"}]}, ensure_ascii=False)
-    return (
-        Example(
-            "Continue (VS Code, JetBrains)",
-            "config.yaml",
-            "models:\n"
-            f"  - name: Paceline\n    provider: openai\n    model: {name}\n"
-            f"    apiBase: {url}\n    apiKey: {key}\n",
-        ),
-        Example("Zed", "settings.json", f"{json.dumps(zed, indent=2, ensure_ascii=False)}\n"),
-        Example(
-            "Python (openai)",
-            "",
-            "from openai import OpenAI\n\n"
-            f'client = OpenAI(base_url="{url}", api_key="{key}")\n'
-            f"answer = client.chat.completions.create(\n    model={name},\n"
-            '    messages=[{"role": "user", "content": "Hello"}],\n)\n'
-            "print(answer.choices[0].message.content)\n",
-        ),
-        Example(
-            "curl",
-            "",
-            f"curl {url}/chat/completions \\\n  -H 'Authorization: Bearer {key}' \\\n  -d {shlex.quote(hello)}\n",
-        ),
-    )

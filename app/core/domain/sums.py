@@ -107,15 +107,6 @@ def total(rows: Iterable[PairSums]) -> Sums:
     return result
 
 
-def sums_by_pair(runs: Iterable[tuple[str, str, RunStats]]) -> tuple[PairSums, ...]:
-    """Sum complete answers (target, draft, counters) by pair and mode, in the order of `sorted_rows`."""
-    found: dict[tuple[str, str, Mode], Sums] = {}
-    for target, draft, run in runs:
-        key = (target, draft, run.mode)
-        found[key] = add_sums(found.get(key, Sums()), sums_of(run))
-    return sorted_rows(PairSums(target, draft, mode.value, sums) for (target, draft, mode), sums in found.items())
-
-
 def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
     """Sort pairs by tokens, most first, and the modes of each pair likewise."""
     rows = tuple(rows)

@@ -7,8 +7,6 @@ which the Host header shows, or cross-origin, which the Origin header shows.
 import hmac
 import ipaddress
 import re
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
@@ -16,7 +14,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.core.server.errors import ApiError, error_body
-from app.core.server.metrics import Metrics, RequestLog, format_log_line
+from app.core.server.request_log import RequestLog
 
 ENTRY = "paceline.entry"  # key in the ASGI scope for the request's log entry
 OPEN_PATHS = {"/health", "/"}  # paths that need no key and are not logged
@@ -88,8 +86,7 @@ def _normalized(path: str) -> str:
 class AccessControl:
     """ASGI middleware: answers 403 for a forbidden host or origin, 401 for a missing or wrong key; logs every request.
 
-    With an empty ``key`` no key is needed. ``metrics`` counts and records requests, except those to `OPEN_PATHS`.
-    ``log_line`` is called when a request has ended.
+    With an empty ``key`` no key is needed. ``log`` records requests, except those to `OPEN_PATHS`.
     """
 
     def __init__(
@@ -97,14 +94,12 @@ class AccessControl:
         app: ASGIApp,
         key: str,
         hosts: AllowedHosts,
-        metrics: Metrics,
-        log_line: Callable[[str], None] | None = None,
+        log: RequestLog,
     ) -> None:
         self._app = app
         self._key = key.encode("ascii")
         self._hosts = hosts
-        self._metrics = metrics
-        self._log_line = log_line
+        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # only the lifespan: WebSockets are disabled in uvicorn
@@ -112,28 +107,25 @@ class AccessControl:
             return
 
         scope = {**scope, "path": _normalized(scope["path"])}
-        headers, began_s = Headers(scope=scope), time.perf_counter()
+        headers = Headers(scope=scope)
         is_open = scope["path"] in OPEN_PATHS
-        requests = RequestLog() if is_open else self._metrics.requests  # an unused log for health checks
+        requests = RequestLog() if is_open else self._log  # an unused log for health checks
         entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))
 
-        async def counting_send(message: Message) -> None:
+        async def logged_send(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._metrics.count_request(scope["path"], message["status"])
                 entry.set_status(message["status"])
             await send(message)
 
         refusal = self._refusal(headers, scope["path"])
         try:
             if refusal is None:
-                await self._app(scope, receive, counting_send)
+                await self._app(scope, receive, logged_send)
             else:
                 response = JSONResponse(error_body(refusal, scope["path"]), refusal.status, refusal.headers)
-                await response(scope, receive, counting_send)
+                await response(scope, receive, logged_send)
         finally:
             entry.end()
-            if self._log_line is not None and not is_open:
-                self._log_line(format_log_line(entry.row, scope["method"], time.perf_counter() - began_s))
 
     def _refusal(self, headers: Headers, path: str) -> ApiError | None:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")

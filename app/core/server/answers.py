@@ -4,8 +4,7 @@ import json
 import time
 import uuid
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 import app
 from app.core.domain.speed.verdict import answer_verdict
@@ -33,23 +32,17 @@ def sse(value: object, kind: str = "") -> bytes:
     return f"{head}data: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}\n\n".encode()
 
 
-def usage(answers: Sequence[tuple[RunStats, int]], num_per_prompt: int = 1) -> Json:
-    """Token usage of answers in OpenAI's format; each has a number of reasoning tokens.
-
-    Each ``num_per_prompt`` of them share a prompt, which counts once.
-    """
-    prompts = [stats for stats, _ in answers[::num_per_prompt]]
-    read, made = sum(one.prompt_tokens for one in prompts), sum(stats.tokens for stats, _ in answers)
-    accepted = sum(stats.predicted_accepted for stats, _ in answers)
+def usage(stats: RunStats, num_reasoning: int = 0) -> Json:
+    """Token usage in OpenAI's format, with the number of reasoning tokens."""
     return {
-        "prompt_tokens": read,
-        "completion_tokens": made,
-        "total_tokens": read + made,
-        "prompt_tokens_details": {"cached_tokens": sum(one.prompt_cached_tokens for one in prompts)},
+        "prompt_tokens": stats.prompt_tokens,
+        "completion_tokens": stats.tokens,
+        "total_tokens": stats.prompt_tokens + stats.tokens,
+        "prompt_tokens_details": {"cached_tokens": stats.prompt_cached_tokens},
         "completion_tokens_details": {
-            "reasoning_tokens": sum(number for _, number in answers),
-            "accepted_prediction_tokens": accepted,
-            "rejected_prediction_tokens": sum(stats.predicted_proposed for stats, _ in answers) - accepted,
+            "reasoning_tokens": num_reasoning,
+            "accepted_prediction_tokens": stats.predicted_accepted,
+            "rejected_prediction_tokens": stats.predicted_proposed - stats.predicted_accepted,
         },
     }
 
@@ -100,7 +93,7 @@ def speculation(stats: RunStats) -> Json:
 
 
 class AnswerBuilder(ABC):
-    """Builds the answers of one request in the format of an API, whole or as the chunks of a stream."""
+    """Builds the answer of one request in the format of an API, whole or as the chunks of a stream."""
 
     media_type = "text/event-stream"
 
@@ -111,10 +104,6 @@ class AnswerBuilder(ABC):
 
     @abstractmethod
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json: ...
-
-    def combined(self, answers: list[dict[str, Any]]) -> object:
-        """One response with several answers."""
-        return answers[0]
 
     def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         return []
@@ -162,48 +151,23 @@ class ResponseBuilder(AnswerBuilder):
     def __init__(self, model: str, asked: CompletionRequest) -> None:
         super().__init__(model, asked)
         self._chat = asked.chat
-        self._finished: list[tuple[RunStats, int]] = []  # finished answers: counters and number of reasoning tokens
         self._id = f"{'chatcmpl' if self._chat else 'cmpl'}-{uuid.uuid4().hex}"
         self._created = int(time.time())
-        self._begin()
-
-    def _begin(self) -> None:
-        self._index, echoes = len(self._finished), self._asked.echoes
-        self._echo = echoes[self._index] if self._index < len(echoes) else ""
-        self._parts = self._new_parts()
         self._num_calls = 0
         self._num_chars = 0  # characters of a text completion so far
         self._logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text is held back
-
-    def _end(self, finished: Finished) -> bool:
-        """Count a finished answer; True if no other follows."""
-        self._finished.append((finished.stats, 0 if self._parts is None else self._parts.num_reasoning_tokens))
-        self._begin()
-        return len(self._finished) > len(self._asked.further_requests)
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
         chunks = list(texts)
         logprobs = self._reported_logprobs([one for chunk in chunks for one in chunk.logprobs])
         parts = self._read_all(chunks)
-        content: Json = {"message": _message(parts)} if self._chat else {"text": self._echo + text_in(parts)}
-        choice = {"index": self._index, **content, "logprobs": logprobs, "finish_reason": self._finish_reason(finished)}
-        self._end(finished)
-        figures = self._metrics(finished.stats) | {"usage": usage(self._finished[-1:])}
+        content: Json = {"message": _message(parts)} if self._chat else {"text": text_in(parts)}
+        choice = {"index": 0, **content, "logprobs": logprobs, "finish_reason": self._finish_reason(finished)}
+        figures = self._metrics(finished.stats) | {"usage": self._usage(finished.stats)}
         return {**self._head(is_chunk=False), "choices": [choice], **figures}
 
-    def combined(self, answers: list[dict[str, Any]]) -> Json:
-        """Several answers in one object: each choice has its own metrics."""
-        if len(answers) == 1:
-            return answers[0]
-        own = ("timings", "speculation")
-        choices = [{**one["choices"][0], **{name: one[name] for name in own}} for one in answers]
-        return {**self._head(is_chunk=False), "choices": choices, "usage": self._usage(), **self._warnings}
-
     def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
-        """The role in a chat, the echo in a text completion."""
-        if self._chat:
-            return [self._chunk({"delta": {"role": "assistant", "content": ""}})]
-        return [self._chunk({"text": self._echo})] if self._echo else []
+        return [self._chunk({"delta": {"role": "assistant", "content": ""}})] if self._chat else []
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         self._logprobs += chunk.logprobs
@@ -213,15 +177,12 @@ class ResponseBuilder(AnswerBuilder):
         chunks = self._pieces(self._rest())
         ending: Json = {"delta": {}} if self._chat else {"text": ""}
         chunks.append(self._chunk(ending, self._finish_reason(finished), self._metrics(finished.stats)))
-        if not self._end(finished):
-            return chunks
         if self._asked.include_usage:
-            chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": self._usage()}))
+            chunks.append(sse({**self._head(is_chunk=True), "choices": [], "usage": self._usage(finished.stats)}))
         return [*chunks, DONE]
 
-    def _usage(self) -> Json:
-        """The usage of all answers; a prompt counts once."""
-        return usage(self._finished, self._asked.num_per_prompt)
+    def _usage(self, stats: RunStats) -> Json:
+        return usage(stats, 0 if self._parts is None else self._parts.num_reasoning_tokens)
 
     def _finish_reason(self, finished: Finished) -> str:
         return self._reason(finished, "stop", "stop", "length", "tool_calls")
@@ -256,13 +217,13 @@ class ResponseBuilder(AnswerBuilder):
             return None
         if self._chat:
             return {"content": [logprob_of_chat(one) for one in logprobs], "refusal": None}
-        reported, self._num_chars = _logprobs_of_text(logprobs, self._num_chars or len(self._echo))
+        reported, self._num_chars = _logprobs_of_text(logprobs, self._num_chars)
         return reported
 
     def _chunk(
         self, content: Json, reason: str | None = None, figures: Json | None = None, logprobs: Json | None = None
     ) -> bytes:
-        choice = {"index": self._index, **content, "logprobs": logprobs, "finish_reason": reason}
+        choice = {"index": 0, **content, "logprobs": logprobs, "finish_reason": reason}
         asked = {"usage": None} if self._asked.include_usage else {}
         return sse({**self._head(is_chunk=True), "choices": [choice], **(figures or {}), **asked})
 

@@ -12,7 +12,7 @@ from app.core.server.errors import THREAD_UNSUPPORTED, ApiError, anthropic_error
 from app.core.server.fields import Fields, missing, unsupported, warn, wrong_type
 from app.core.server.messages import read_content, text_of, text_of_part
 from app.core.server.pictures import PictureSource
-from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.tools.output import CallBegun
 from engine.records import Finished, Message, RunStats, TextChunk, ToolCall
 
@@ -57,9 +57,7 @@ def parse_messages_request(body: Json, model: ServedModel) -> CompletionRequest:
         **_thinking(fields.nested("thinking"), model),
     }
     try:
-        return single_request(
-            parse_request({**chat, **fields.remaining()}, model, chat=True, messages=(*system, *messages))
-        )
+        return parse_request({**chat, **fields.remaining()}, model, chat=True, messages=(*system, *messages))
     except ApiError as error:
         raise error.renamed(_RENAMED_FIELDS) from error
 

@@ -1,34 +1,30 @@
-"""The HTTP endpoints: health, models, chat and text completions, responses, embeddings, metrics."""
+"""The HTTP endpoints: health, models, chat and text completions, responses, embeddings."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from app.core.domain.local_server import GONE
 from app.core.server.access import ENTRY, AccessControl, AllowedHosts
-from app.core.server.answering import AnswerStream, Events, cancel_on_disconnect, events_across_threads, respond
 from app.core.server.answers import AnswerBuilder, Json, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
 from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingSource, ParsedRequest, no_embeddings_error
-from app.core.server.engine_job import EngineJob, SessionCall, SessionReply, unload
+from app.core.server.engine_job import EngineJob, SessionCall, SessionReply
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
-from app.core.server.fields import (
-    MAX_BODY_BYTES,
-    MAX_BYTES_WITH_PICTURES,
-    read_object,
-)
+from app.core.server.fields import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
 from app.core.server.library import model_not_found_error
 from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
-from app.core.server.metrics import CONTENT_TYPE, RequestEntry
 from app.core.server.ollama_api import (
     API_VERSION,
     LineBuilder,
@@ -40,20 +36,145 @@ from app.core.server.ollama_api import (
     name_of,
     parse_ollama_request,
     show_model,
-    wants_unload,
 )
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
+from app.core.server.request_log import RequestEntry, RequestLog
 from app.core.server.responses_api import ItemBuilder, parse_response_request
-from app.core.server.scheduler import Scheduler, ServerJob
+from app.core.server.scheduler import AnswerEvent, JobEvent, Scheduler, ServerJob
 from app.core.server.tokens import READERS, BodyReader
 from engine.embeddings import EmbeddingModel
 from engine.errors import EngineError, GrammarError
 from engine.grammar.constraint import check_grammar
 from engine.pictures.side_file import find_side_file
-from engine.records import ModelInfo
+from engine.records import EngineReady, Finished, ModelInfo, PrefillProgress, TextChunk
+
+# ---- sending an answer ----------------------------------------------------------------------------------------------
+
+
+Events = asyncio.Queue[JobEvent]
+EARLY_FAILURE_S = 1.0  # a stream that fails within this time gets an HTTP error status
+KEEP_ALIVE_S = 10.0  # interval of keep-alive messages
+_T = TypeVar("_T")
+
+
+async def respond(asked: CompletionRequest, builder: AnswerBuilder, events: Events) -> Response:
+    """Make the response of an answer, whose ``events`` arrive.
+
+    A stream waits until its prompt is tokenized, so that earlier errors set the HTTP status.
+    """
+    if asked.stream:
+        first = await next_event(events, EARLY_FAILURE_S)
+        return AnswerStream(_chunks(builder, first, events), builder.media_type)
+    chunks: list[TextChunk] = []
+    while not isinstance(event := await next_event(events), Finished):
+        chunks += [event] if isinstance(event, TextChunk) else []
+    return JSONResponse(builder.whole(chunks, event))
+
+
+async def _chunks(builder: AnswerBuilder, event: AnswerEvent | None, events: Events) -> AsyncIterator[bytes]:
+    """Yield the chunks of the answer; ``event`` is the first event, if it has arrived.
+
+    Programs and proxies disconnect after a minute of silence. So comments or the API's own keep-alive messages are sent
+    while a request waits or a prompt is processed.
+    """
+    is_begun = False
+    try:
+        while True:
+            event = event or await next_event(events, KEEP_ALIVE_S)
+            if event is None:
+                yield builder.keep_alive(is_begun=is_begun)
+                continue
+            for chunk in _chunks_of(builder, event, is_begun=is_begun):
+                yield chunk
+            if isinstance(event, Finished):
+                return
+            event, is_begun = None, True
+    except ApiError as error:  # the HTTP status was already sent
+        for chunk in builder.failed_chunks(error):
+            yield chunk
+
+
+def _chunks_of(builder: AnswerBuilder, event: AnswerEvent, *, is_begun: bool) -> list[bytes]:
+    number = event.total if isinstance(event, PrefillProgress) else None
+    head = [] if is_begun else builder.first_chunks(number)
+    if isinstance(event, PrefillProgress):
+        return head
+    return [*head, *(builder.last_chunks(event) if isinstance(event, Finished) else builder.text_chunks(event))]
+
+
+async def next_event(events: Events, seconds: float | None = None) -> AnswerEvent | None:
+    """Wait for the next event of an answer: prompt tokenized, text, end; None if none arrives in time.
+
+    Raises:
+        ApiError: the answer failed or was stopped.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            event = await events.get()
+    except TimeoutError:
+        return None
+    if isinstance(event, ApiError):
+        raise event
+    assert not isinstance(event, EngineReady | SessionReply)  # noqa: S101  (of a load, or a call, alone)
+    return event
+
+
+class AnswerStream(StreamingResponse):
+    """A response of server-sent events. ``on_end`` is called when all are sent or the client has disconnected."""
+
+    def __init__(self, chunks: AsyncIterator[bytes], media_type: str) -> None:
+        super().__init__(chunks, headers={"Cache-Control": "no-store"}, media_type=media_type)
+        self.on_end: Callable[[], None] = lambda: None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self.on_end()
+
+
+def events_across_threads(
+    note: Callable[[JobEvent], None] = lambda _event: None,
+) -> tuple[Events, Callable[[JobEvent], None]]:
+    """Returns a queue for this event loop, and a thread-safe function to put events; ``note`` gets every event."""
+    loop, events = asyncio.get_running_loop(), Events()
+
+    def post(event: JobEvent) -> None:
+        note(event)
+        with contextlib.suppress(RuntimeError):  # the loop is closed, so the queue is not read
+            loop.call_soon_threadsafe(events.put_nowait, event)
+
+    return events, post
+
+
+async def cancel_on_disconnect(request: Request, answer: Awaitable[_T]) -> _T:
+    """Wait for an answer, or cancel it if the client disconnects.
+
+    Raises:
+        ApiError: the client disconnected.
+    """
+    tasks = waiting, _gone = asyncio.ensure_future(answer), asyncio.ensure_future(_disconnected(request))
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        if waiting.done():
+            return waiting.result()
+        raise ApiError(GONE, "The client went away.")
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _disconnected(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+# ---- endpoints ------------------------------------------------------------------------------------------------------
+
 
 _VERSION = "/v1"
-MODELS, HEALTH, METRICS, RESPONSES = "/v1/models", "/health", "/metrics", "/v1/responses"
+MODELS, HEALTH, RESPONSES = "/v1/models", "/health", "/v1/responses"
 Read = Callable[[Json, ServedModel], tuple[CompletionRequest, AnswerBuilder]]
 LOAD_WAIT_S = 300.0  # time limit for loading the model that a request names, including the wait for earlier requests
 
@@ -85,7 +206,6 @@ _MODEL = f"{MODELS}/{{name:path}}"
 _GET_HANDLERS = {
     "/": "root",
     HEALTH: "health",
-    METRICS: "metrics",
     MODELS: "models",
     _MODEL: "model",
     "/api/version": "api_version",
@@ -96,15 +216,15 @@ _GET_HANDLERS = {
 
 def make_application(
     scheduler: Scheduler,
+    log: RequestLog,
     key: str,
     hosts: AllowedHosts,
     *,
     embedder: EmbeddingSource | None = None,
-    log_line: Callable[[str], None] | None = None,
 ) -> ASGIApp:
     """Make the ASGI application; `AccessControl` checks every request first.
 
-    ``embedder`` None: no embeddings. ``log_line`` gets a line for each finished request.
+    ``log`` records the requests. ``embedder`` None: no embeddings.
     """
     endpoints = Endpoints(scheduler, embedder)
     got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
@@ -118,8 +238,7 @@ def make_application(
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_unexpected}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    scheduler.metrics.paths = PATHS
-    guarded = AccessControl(app, key, hosts, scheduler.metrics, log_line)
+    guarded = AccessControl(app, key, hosts, log)
     if not hosts.origins:
         return guarded
     return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
@@ -187,10 +306,6 @@ class Endpoints:
                     listed.append(_model_entry(name, path, kind, "not-loaded"))
         return listed
 
-    async def metrics(self, _request: Request) -> Response:
-        text = self._scheduler.metrics.render(self._scheduler.activity)
-        return PlainTextResponse(text, headers={"Content-Type": CONTENT_TYPE})
-
     async def _embed(self, request: Request, read: Callable[[Json, EmbeddingModel], ParsedRequest]) -> Response:
         body, embedder = await read_object(request), self._embedder
         if embedder is None:
@@ -222,18 +337,10 @@ class Endpoints:
 
     async def _answer_ollama(self, request: Request, *, chat: bool) -> Response:
         body = await self._body(request)
-        unloads = wants_unload(body)
-        if not is_load(body, chat=chat):
-            read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
-            response = await self._answer(request, read, {**body, "model": name_of(body)})
-        else:
-            model = self._models.current() if unloads else await self._named(name_of(body))
-            name = str(name_of(body) or model.name) if unloads else model.name
-            response = JSONResponse(load_response(name, chat=chat, reason="unload" if unloads else "load"))
-        if unloads and self._models.can_unload and name_of(body) in (None, self._models.current().name):
-            # After the running answers; the next request loads the model again.
-            self._scheduler.submit([ServerJob(EngineJob(None, call=unload), lambda _event: None)])
-        return response
+        if is_load(body, chat=chat):
+            return JSONResponse(load_response((await self._named(name_of(body))).name, chat=chat))
+        read = _form(parse_ollama_request, partial(LineBuilder, chat=chat), chat=chat)
+        return await self._answer(request, read, {**body, "model": name_of(body)})
 
     async def _answer_value(self, request: Request, read: BodyReader) -> Response:
         """Queue a request whose result the session computes, and answer with the result."""
@@ -245,11 +352,11 @@ class Endpoints:
     async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Any:  # noqa: ANN401
         """Queue ``call`` as a request; returns its result."""
         job, events = _job(request, name, EngineJob(None, target, call))
-        self._scheduler.submit([job])
+        self._scheduler.submit(job)
         try:
             reply = await cancel_on_disconnect(request, events.get())
         finally:
-            self._scheduler.cancel([job])
+            self._scheduler.cancel(job)
         if isinstance(reply, ApiError):
             raise reply
         assert isinstance(reply, SessionReply)  # noqa: S101  (nothing else comes)
@@ -275,19 +382,18 @@ class Endpoints:
                 text = f"{error.message} {error.advice}".strip()
                 raise ApiError(400, text, param="grammar", code="invalid_value") from error
         target = model.ready.target.path
-        queued = [_job(request, model.name, EngineJob(each, target)) for each in asked.requests]
-        jobs, answers = [job for job, _ in queued], [events for _, events in queued]
-        self._scheduler.submit(jobs)
+        job, events = _job(request, model.name, EngineJob(asked.request, target))
+        self._scheduler.submit(job)
         is_streaming = False
         try:
-            response = await cancel_on_disconnect(request, respond(asked, builder, answers))
+            response = await cancel_on_disconnect(request, respond(asked, builder, events))
             if isinstance(response, AnswerStream):
-                response.on_end = lambda: self._scheduler.cancel(jobs)
+                response.on_end = lambda: self._scheduler.cancel(job)
                 is_streaming = True
             return response
         finally:
             if not is_streaming:
-                self._scheduler.cancel(jobs)
+                self._scheduler.cancel(job)
 
     async def _named(self, name: object) -> ServedModel:
         """The model that a request names, else the current one; a model that was never loaded is loaded first.
@@ -306,7 +412,7 @@ class Endpoints:
             return model
         events, post = events_across_threads()
         job = ServerJob(EngineJob(None, target), post)
-        self._scheduler.submit([job])
+        self._scheduler.submit(job)
         try:
             async with asyncio.timeout(LOAD_WAIT_S):
                 event = await events.get()
@@ -314,7 +420,7 @@ class Endpoints:
             message = f"The model could not be loaded within {LOAD_WAIT_S:.0f} seconds. Try again."
             raise ApiError(503, message, code="model_loading", headers={"Retry-After": "60"}) from error
         finally:
-            self._scheduler.cancel([job])
+            self._scheduler.cancel(job)
         if isinstance(event, ApiError):
             raise event
         return self._models.is_known(name) or self._models.current()

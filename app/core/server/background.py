@@ -16,6 +16,7 @@ from app.core.domain.local_server import Activity, LoggedRequest, ServerSetup
 if TYPE_CHECKING:
     from app.core.server.library import ModelSwitch
     from app.core.server.listening import HttpServer
+    from app.core.server.request_log import RequestLog
     from app.core.server.scheduler import Scheduler
     from engine.requests import Engine
 
@@ -46,6 +47,7 @@ class BackgroundServer:
         self._is_stopping = False
         self._server: HttpServer | None = None
         self._scheduler: Scheduler | None = None
+        self._log: RequestLog | None = None
         self._thread = threading.Thread(target=self._run, name="server", daemon=True)
         self.address = ""
         self.failure: Exception | None = None
@@ -61,7 +63,7 @@ class BackgroundServer:
     @property
     def requests(self) -> tuple[LoggedRequest, ...]:
         """The latest requests, newest first."""
-        return () if self._scheduler is None else self._scheduler.metrics.requests.rows()
+        return () if self._log is None else self._log.rows()
 
     def stop_running(self) -> None:
         if self._scheduler is not None:
@@ -97,18 +99,18 @@ class BackgroundServer:
         from app.core.server.access import AllowedHosts  # noqa: PLC0415  (see above)
         from app.core.server.application import make_application  # noqa: PLC0415
         from app.core.server.listening import HttpServer, address_of, bind  # noqa: PLC0415
-        from app.core.server.metrics import Metrics  # noqa: PLC0415
+        from app.core.server.request_log import RequestLog  # noqa: PLC0415
         from app.core.server.scheduler import Scheduler  # noqa: PLC0415
 
         setup = self._setup
         with bind(setup.host, setup.port) as listener:
-            scheduler = Scheduler(self._engine, self._models, Metrics(self._on_change), self._on_change)
-            app = make_application(scheduler, self._key, AllowedHosts(setup.host, names=setup.names))
+            scheduler, log = Scheduler(self._engine, self._models, self._on_change), RequestLog(self._on_change)
+            app = make_application(scheduler, log, self._key, AllowedHosts(setup.host, names=setup.names))
             server = HttpServer(app, scheduler.close, SHUTDOWN_S)
             with self._lock:
                 if self._is_stopping:
                     return
-                self._server, self._scheduler = server, scheduler
+                self._server, self._scheduler, self._log = server, scheduler, log
             self.address = address_of(listener)
             self._on_change()
             try:

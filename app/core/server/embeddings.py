@@ -12,7 +12,6 @@ from typing import Protocol
 from app.core.server.errors import ApiError, api_error
 from app.core.server.fields import (
     Fields,
-    check_text,
     invalid,
     missing,
     unsupported,
@@ -21,11 +20,11 @@ from app.core.server.fields import (
     wrong_type,
 )
 from app.core.server.protocol import token_ids
-from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
+from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
 from engine.errors import EngineError
 
 Json = dict[str, object]
-Input = str | tuple[int | str, ...] | RankPair
+Input = str | tuple[int | str, ...]
 MAX_INPUTS = 2048  # per request; OpenAI's limit
 _NOT_NORMALIZED, _EUCLIDEAN = -1, 2  # values of llama.cpp's `embd_normalize`
 # Models trained so that the start of a vector is an embedding, too (Matryoshka). No metadata says this.
@@ -119,34 +118,6 @@ def read_ollama(body: Json, model: EmbeddingModel, *, is_single: bool = False) -
     return inputs, form, build
 
 
-def read_rank(body: Json, model: EmbeddingModel) -> ParsedRequest:
-    """Documents to rank, as Jina's and Cohere's APIs have them."""
-    if model.pooling is not Pooling.RANK:
-        message = f"`{model.name}` makes vectors, and ranks nothing: name a reranking model with --embedding-model."
-        raise unsupported("model", message)
-    fields = _fields(body, model)
-    query, given = fields.required("query"), fields.pop("documents")
-    if not isinstance(given, list) or not 0 < len(given) <= MAX_INPUTS:
-        raise invalid("documents", f"`documents` must be a list of 1 to {MAX_INPUTS:,} texts.")
-    texts = [  # Cohere's clients send an object with a text
-        check_text(f"documents[{index}]", one.get("text") if isinstance(one, dict) else one)
-        for index, one in enumerate(given)
-    ]
-    top_n, returns = fields.integer("top_n", 1), fields.boolean("return_documents")
-    fields.check_unknown()
-    warnings = warnings_field()
-
-    def build(embedded: list[Embedded]) -> object:
-        ranked = sorted(enumerate(float(one.vectors[0][0]) for one in embedded), key=lambda each: -each[1])
-        results: list[Json] = [
-            {"index": index, "relevance_score": score, **({"document": {"text": texts[index]}} if returns else {})}
-            for index, score in ranked[:top_n]
-        ]
-        return {"model": model.name, "object": "list", "usage": _usage(embedded), "results": results, **warnings}
-
-    return tuple(RankPair(query, text) for text in texts), EmbeddingForm(is_normalized=False), build
-
-
 def _num_tokens(embedded: list[Embedded]) -> int:
     return sum(one.num_tokens for one in embedded)
 
@@ -191,7 +162,7 @@ def _check_pooled(model: EmbeddingModel) -> None:
 
 
 def _no_vectors_error(model: EmbeddingModel) -> ApiError:
-    return unsupported("model", f"`{model.name}` ranks documents, and makes no vectors: see `/v1/rerank`.")
+    return unsupported("model", f"`{model.name}` ranks documents, and makes no vectors.")
 
 
 def _fields(body: Json, model: EmbeddingModel) -> Fields:
@@ -238,8 +209,6 @@ DIALECTS: dict[str, Callable[[Json, EmbeddingModel], ParsedRequest]] = {
     # OpenAI's API requires the name of a model.
     "/embeddings": lambda body, model: (read_openai if "model" in body else read_native)(body, model),
     "/v1/embedding": read_native,
-    "/v1/rerank": read_rank,
-    "/v1/reranking": read_rank,
     "/api/embed": read_ollama,
     "/api/embeddings": partial(read_ollama, is_single=True),
 }

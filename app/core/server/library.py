@@ -29,8 +29,6 @@ class ModelSwitch(ABC):
     Methods are thread-safe.
     """
 
-    can_unload = True  # False if the models belong to the window
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._current: ServedModel | None = None

@@ -6,12 +6,8 @@ import errno
 import itertools
 import json
 import logging
-import signal
 import socket
-import sys
-import threading
-from collections.abc import Callable, Iterator
-from types import FrameType
+from collections.abc import Callable
 
 import uvicorn
 from starlette.responses import JSONResponse
@@ -33,7 +29,6 @@ REQUEST_S = 30.0  # maximum time for a request's head to arrive
 SHUTDOWN_S = 5  # time for stopped answers to reach their clients
 _TOO_MANY = f"This server has {MAX_CONNECTIONS} connections, which is its limit. Close some, or try again later."
 _WINDOWS_IN_USE = 10048
-SIGTERM_EXIT_CODE = 143  # a shell's exit code for a program ended by SIGTERM
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -183,32 +178,3 @@ class HttpServer(uvicorn.Server):
                 with contextlib.suppress(NotImplementedError):  # Windows' event loop lacks remove_reader
                     loop.remove_reader(listener.fileno())
         await asyncio.sleep(0)
-
-
-@contextlib.contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Turn Ctrl+C and SIGTERM into exceptions that end the program, so that measured costs are still stored.
-
-    uvicorn raises a signal again after it has stopped. Shells ignore SIGINT in background jobs; those would then end
-    with status 0. Only the first signal raises an exception, so that the cleanup (such as waiting for the engine) is
-    not interrupted.
-    """
-    received: list[int] = []
-
-    def on_signal(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
-        if len(received) > 1:
-            return
-        if number == signal.SIGINT:
-            raise KeyboardInterrupt
-        sys.exit(SIGTERM_EXIT_CODE)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

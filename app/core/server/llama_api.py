@@ -9,12 +9,12 @@ from dataclasses import replace
 
 from app.core.server.answers import AnswerBuilder, Json, finish_reason, piece_text, sse
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, as_list, check_text, missing, unsupported, wrong_type
+from app.core.server.fields import Fields, missing, unsupported, wrong_type
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
-from engine.records import ChatRequest, Finished, FinishReason, TextChunk, TokenLogprob
+from engine.records import Finished, FinishReason, TextChunk, TokenLogprob
 
-# Fields about cache slots and progress, which do not affect an answer.
-_WITHOUT_EFFECT = ("id_slot", "n_keep", "n_discard", "return_progress", "backend_sampling")
+# Fields about cache slots, progress and the size of a response, which do not affect an answer.
+_WITHOUT_EFFECT = ("id_slot", "n_keep", "n_discard", "return_progress", "backend_sampling", "response_fields")
 _UNLIMITED = (-1, -2)  # values of `n_predict`: unlimited, and until the context is full
 MAX_FILES = 256  # maximum number of files in `input_extra`; the last files are used
 _CHARS_PER_TOKEN = 8  # more than code has: longer text cannot fit the context
@@ -37,25 +37,19 @@ def parse_infill_request(body: Json, model: ServedModel) -> CompletionRequest:
         asked = _parsed(fields, {"prompt": before + (begun or ""), "suffix": behind}, model, may_be_empty=True)
     except ApiError as error:
         raise error.renamed((("suffix", "input_suffix"), ("prompt", "input_prefix"))) from error
-    first, *more = (replace(one, files=files) for one in asked.requests)
-    return replace(asked, request=first, further_requests=tuple(more))
+    return replace(asked, request=replace(asked.request, files=files))
 
 
 def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bool = False) -> CompletionRequest:
     fields.ignore(*_WITHOUT_EFFECT)
     if fields.pop("image_data"):
         raise unsupported("image_data", "`image_data` is not read: send pictures as the messages of a chat.")
-    number, likeliest, answers = fields.integer("n_predict"), fields.integer("n_probs"), fields.integer("n_cmpl")
-    shown = tuple(
-        check_text("response_fields", one) for one in as_list("response_fields", fields.pop("response_fields"))
-    )
+    number, likeliest = fields.integer("n_predict"), fields.integer("n_probs")
     wants_tokens = fields.boolean("return_tokens")
     bias = _bias(fields.pop("logit_bias"))
     rest = fields.remaining()
     if number is not None:
         rest["max_tokens"] = -1 if number in _UNLIMITED else number
-    if answers is not None:
-        rest["n"] = answers
     has_ids = wants_tokens and rest.get("stream") is True  # a stream sends ids with the probabilities
     renamed = {"logprobs": likeliest or (0 if has_ids else None), "logit_bias": bias}
     try:
@@ -64,7 +58,7 @@ def _parsed(fields: Fields, given: Json, model: ServedModel, *, may_be_empty: bo
         )
     except ApiError as error:
         raise error.renamed((("max_tokens", "n_predict"), ("logprobs", "n_probs"))) from error
-    return replace(asked, extras={"wants_tokens": wants_tokens, "response_fields": shown})
+    return replace(asked, extras={"wants_tokens": wants_tokens})
 
 
 def _files(given: list[Fields], max_chars: int) -> tuple[tuple[str, str], ...]:
@@ -97,11 +91,10 @@ def _bias(value: object) -> object:
 
 
 class CompletionBuilder(AnswerBuilder):
-    """Builds the answers of one request one by one."""
+    """Builds the answer of one request."""
 
     def __init__(self, model: str, asked: CompletionRequest) -> None:
         super().__init__(model, asked)
-        self._index = 0
         self._num_tokens = 0
         self._has_new_line = False
 
@@ -110,32 +103,29 @@ class CompletionBuilder(AnswerBuilder):
         content = "".join(chunk.text for chunk in chunks)
         self._has_new_line = "\n" in content
         probable = _probabilities([one for chunk in chunks for one in chunk.logprobs])
-        return self._selected(self._end(content, finished) | probable)
-
-    def combined(self, answers: list[Json]) -> Json | list[Json]:
-        return answers[0] if len(answers) == 1 else answers
+        return self._end(content, finished) | probable
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         self._num_tokens += len(chunk.spans)
         self._has_new_line = self._has_new_line or "\n" in chunk.text
         said: Json = {
-            "index": self._index,
+            "index": 0,
             "content": chunk.text,
             "tokens": [one.token_id for one in chunk.logprobs],
             "stop": False,
             "id_slot": 0,
             "tokens_predicted": self._num_tokens,
         }
-        probable = _probabilities(chunk.logprobs) if self._asked.requests[self._index].top_logprobs else {}
+        probable = _probabilities(chunk.logprobs) if self._asked.request.top_logprobs else {}
         return [sse(said | probable)]
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
-        return [sse(self._selected(self._end("", finished)))]
+        return [sse(self._end("", finished))]
 
     def _end(self, content: str, finished: Finished) -> Json:
-        request, stats = self._asked.requests[self._index], finished.stats
-        said: Json = {
-            "index": self._index,
+        request, stats = self._asked.request, finished.stats
+        return {
+            "index": 0,
             "content": content,
             "tokens": list(finished.token_ids) if self._asked.extras["wants_tokens"] else [],
             "id_slot": 0,
@@ -143,7 +133,6 @@ class CompletionBuilder(AnswerBuilder):
             "model": self._model,
             "tokens_predicted": stats.tokens,
             "tokens_evaluated": stats.prompt_tokens,
-            "generation_settings": _settings(request, stream=self._asked.stream),
             "prompt": list(request.raw_ids) or request.raw_prompt,
             "has_new_line": self._has_new_line,
             "truncated": False,
@@ -152,45 +141,6 @@ class CompletionBuilder(AnswerBuilder):
             "tokens_cached": stats.prompt_tokens + stats.tokens,
             **self._metrics(stats),
         }
-        self._index, self._num_tokens, self._has_new_line = self._index + 1, 0, False
-        return said
-
-    def _selected(self, said: Json) -> Json:
-        """Select the requested fields by their paths, such as ``timings/prompt_n``; missing fields are omitted."""
-        if not self._asked.extras["response_fields"]:
-            return said
-        found: Json = {}
-        for path in self._asked.extras["response_fields"]:
-            value: object = said
-            for name in path.split("/"):
-                value = value.get(name) if isinstance(value, dict) else None
-            if value is not None:
-                found[path] = value
-        return found
-
-
-def _settings(request: ChatRequest, *, stream: bool) -> Json:
-    """The settings with llama.cpp's names; -1 means unlimited or unset."""
-    sampling, number = request.sampling, -1 if request.max_tokens is None else request.max_tokens
-    return {
-        "seed": -1 if sampling.seed is None else sampling.seed,
-        "temperature": sampling.temperature,
-        "top_k": sampling.top_k,
-        "top_p": sampling.top_p,
-        "min_p": sampling.min_p,
-        "repeat_last_n": sampling.penalty_last_n,
-        "repeat_penalty": sampling.repeat_penalty,
-        "presence_penalty": sampling.presence_penalty,
-        "frequency_penalty": sampling.frequency_penalty,
-        "logit_bias": [{"token": token, "bias": bias} for token, bias in sampling.logit_bias],
-        "stop": list(request.stop),
-        "max_tokens": number,
-        "n_predict": number,
-        "ignore_eos": request.ignore_eos,
-        "stream": stream,
-        "n_probs": request.top_logprobs or 0,
-        "grammar": request.grammar,
-    }
 
 
 def _probabilities(logprobs: Iterable[TokenLogprob]) -> Json:

@@ -3,7 +3,6 @@
 The content of a message is read in one place for all APIs: their parts differ in a few names only.
 """
 
-import base64
 import json
 from dataclasses import replace
 
@@ -28,7 +27,6 @@ _WITHOUT_EFFECT = ("cache_control", "reasoning_content", "reasoning", "annotatio
 _ROLES = {
     **{role: role for role in ("system", "user", "assistant", "tool")},
     "developer": "system",
-    "function": "tool",  # the role's name before 2024
 }
 # Fields that hold the text of a part in other APIs. A part's name is its first field of `_NAME_FIELDS`.
 _TEXT_FIELDS = (
@@ -128,18 +126,9 @@ def _part_texts(value: object) -> str:
         return "\n".join(filter(None, map(_part_texts, value)))
     if not isinstance(value, dict):
         return ""
-    data = value.get("data", value.get("file_data"))
-    words = [data if value.get("type") == "text" else _decoded(data)] if isinstance(data, str) else []
+    data = value.get("data")
+    words = [data] if isinstance(data, str) and value.get("type") == "text" else []
     return "\n".join(filter(None, (*words, *(_part_texts(value.get(key)) for key in _TEXT_FIELDS.split()))))
-
-
-def _decoded(data: str) -> str:
-    """Text from base64; empty if ``data`` is not base64 or not text."""
-    try:
-        raw = base64.b64decode(data.rpartition(",")[2], validate=True)
-        return "" if raw.startswith(b"%PDF") or b"\0" in raw else raw.decode()
-    except ValueError:
-        return ""
 
 
 def _picture(part: dict[str, object], param: str, role: str, source: PictureSource | None) -> Picture | str:
@@ -192,8 +181,6 @@ def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> 
     refusal, calls = fields.text("refusal") or "", tuple[ToolCall, ...]()
     if role == "assistant":
         calls = tuple(map(_call, fields.objects("tool_calls", MAX_CALLS)))
-        if call := fields.pop("function_call"):  # the format before 2024
-            calls = (*calls, _call(Fields({"function": call}, fields.path("function_call"))))
     is_tool = _ROLES[role] == "tool"
     call_id, name = (fields.text("tool_call_id"), fields.text("name")) if is_tool else ("", "")
     content = fields.pop("content")
@@ -208,10 +195,6 @@ def _message(fields: Fields, source: PictureSource | None, *, is_last: bool) -> 
 
 
 def _call(fields: Fields) -> ToolCall:
-    custom = fields.pop("custom")
-    if isinstance(custom, dict):  # a tool of OpenAI's API with a text as its argument
-        made = {"name": custom.get("name"), "arguments": {"input": custom.get("input")}}
-        fields = Fields({"id": fields.pop("id"), "function": made}, fields.param)
     fields.refuse_unless({"type": ("function",)})
     fields.ignore("index")  # copied from a stream
     call_id, function = fields.text("id") or "", fields.nested("function") or Fields({}, fields.path("function"))

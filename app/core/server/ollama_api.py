@@ -6,9 +6,8 @@ The API: https://github.com/ollama/ollama/blob/main/docs/api.md. Durations are i
 import json
 import math
 import os
-import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -19,22 +18,20 @@ from app.core.server.answers import (
     AnswerBuilder,
     Json,
     finish_reason,
-    logprob_of_chat,
     reasoning_in,
     speculation,
     text_in,
 )
 from app.core.server.errors import ApiError
 from app.core.server.fields import Fields, as_list, invalid, unsupported, wrong_type
-from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.tools.answer_parts import AnswerParts, Part
-from engine.records import Finished, ModelInfo, TextChunk, TokenLogprob, ToolCall, ToolFormat
+from engine.records import Finished, ModelInfo, TextChunk, ToolCall, ToolFormat
 
 API_VERSION = "0.13.0"  # the reported version of Ollama: programs refuse old versions
 _NEVER_UNLOADED = "2318-01-01T00:00:00Z"  # Ollama's date for a model that is never unloaded
 _BILLION, _MILLION = 10**9, 10**6
 _UNLIMITED = (-1, -2)  # values of `num_predict`: unlimited, and until the context is full
-_WITHOUT_EFFECT = ("keep_alive",)  # except 0: the server's own option sets the idle time
 _TEMPLATES = ("template", "context")
 _TAG = ":latest"
 
@@ -123,16 +120,13 @@ def is_load(body: Json, *, chat: bool) -> bool:
     return not body.get("messages" if chat else "prompt") and not body.get("suffix")
 
 
-def wants_unload(body: Json) -> bool:
-    """True if ``keep_alive`` is zero: the model is unloaded after the answer."""
-    given = body.get("keep_alive")
-    return not isinstance(given, bool) and given is not None and re.fullmatch(r"[0.]+[a-zµ]*", str(given)) is not None
-
-
 def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> CompletionRequest:
     """Read the body of a request to ``/api/chat``, or to ``/api/generate``."""
     fields = Fields({**body, "model": name_of(body)})
-    fields.ignore("name", *_WITHOUT_EFFECT)
+    fields.ignore("name", "keep_alive")  # the server's own option sets the idle time
+    if fields.pop("logprobs"):
+        raise unsupported("logprobs")
+    fields.ignore("logprobs", "top_logprobs")
     is_text = not chat and (fields.boolean("raw") or bool(body.get("suffix")))
     given = {**_options(fields.nested("options")), **_form(fields.pop("format")), **_thinking(fields.pop("think"))}
     given["stream"] = fields.boolean("stream", default=True)
@@ -140,9 +134,7 @@ def parse_ollama_request(body: Json, model: ServedModel, *, chat: bool) -> Compl
         given["messages"] = _messages(fields.pop("messages"))
     else:
         given |= _generation(fields, is_text=is_text)
-    return single_request(
-        parse_request({**given, **fields.remaining()}, model, chat=not is_text, max_temperature=math.inf)
-    )
+    return parse_request({**given, **fields.remaining()}, model, chat=not is_text, max_temperature=math.inf)
 
 
 def _generation(fields: Fields, *, is_text: bool) -> Json:
@@ -156,8 +148,7 @@ def _generation(fields: Fields, *, is_text: bool) -> Json:
         return {"messages": [*messages, {"role": "user", "content": _with_images(prompt, images)}]}
     if images:
         raise unsupported("images", "`images` are for prompts without `raw` and `suffix`.")
-    number, wants_logprobs = fields.integer("top_logprobs"), fields.boolean("logprobs")
-    return {"prompt": prompt, "logprobs": (number or 0) if wants_logprobs else None}
+    return {"prompt": prompt}
 
 
 def _options(given: Fields | None) -> Json:
@@ -258,13 +249,11 @@ class LineBuilder(AnswerBuilder):
         return AnswerParts(asked.tool_names, asked.tool_schemas) if asked.chat else None
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
-        chunks = list(texts)
-        logprobs = [one for chunk in chunks for one in chunk.logprobs]
-        return {**self._object(self._read_all(chunks), logprobs), **self._end(finished)}
+        return {**self._object(self._read_all(texts)), **self._end(finished)}
 
     def text_chunks(self, chunk: TextChunk) -> list[bytes]:
         parts = self._read(chunk)
-        return [_line({**self._object(parts, chunk.logprobs), "done": False})] if parts or chunk.logprobs else []
+        return [_line({**self._object(parts), "done": False})] if parts else []
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
         rest = self._rest()
@@ -277,7 +266,7 @@ class LineBuilder(AnswerBuilder):
     def keep_alive(self, *, is_begun: bool) -> bytes:  # noqa: ARG002
         return b""  # JSON lines have no comments
 
-    def _object(self, parts: list[Part], logprobs: Sequence[TokenLogprob] = ()) -> Json:
+    def _object(self, parts: list[Part]) -> Json:
         reasoning, calls = reasoning_in(parts), [part for part in parts if isinstance(part, ToolCall)]
         fields = {"thinking": reasoning} if reasoning else {}
         made = {**answer_head(self._model, text_in(parts), chat=self._chat)}
@@ -286,8 +275,6 @@ class LineBuilder(AnswerBuilder):
         inner |= fields
         if self._chat and calls:
             inner["tool_calls"] = [_call(call) for call in calls]
-        if self._asked.request.top_logprobs is not None and logprobs:
-            made["logprobs"] = [logprob_of_chat(one) for one in logprobs]
         return made
 
     def _end(self, finished: Finished) -> Json:
@@ -312,9 +299,9 @@ def answer_head(model: str, text: str, *, chat: bool) -> Json:
     return {"model": model, "created_at": datetime.now(UTC).isoformat().replace("+00:00", "Z"), **content}
 
 
-def load_response(model: str, *, chat: bool, reason: str = "load") -> Json:
+def load_response(model: str, *, chat: bool) -> Json:
     """The answer to a request without a prompt."""
-    return {**answer_head(model, "", chat=chat), "done": True, "done_reason": reason}
+    return {**answer_head(model, "", chat=chat), "done": True, "done_reason": "load"}
 
 
 def _call(call: ToolCall) -> Json:

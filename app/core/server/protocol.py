@@ -3,15 +3,12 @@
 Every field is applied, known to have no effect, refused with status 400, or reported; none is ignored silently.
 """
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from app.core.domain.attachments import Attachment
-from app.core.domain.errors import AppError
-from app.core.domain.framing import with_attachments
 from app.core.domain.template_variables import checked
-from app.core.server.constraints import ToolUse, read_form, read_tools
 from app.core.server.errors import ApiError
 from app.core.server.fields import (
     Fields,
@@ -26,7 +23,9 @@ from app.core.server.fields import (
 )
 from app.core.server.messages import complete_messages, read_messages, text_of
 from app.core.server.pictures import PictureSource
-from engine.errors import SettingError
+from engine.errors import GrammarError, SettingError
+from engine.grammar.json_schema import Grammar, schema_grammar
+from engine.grammar.tool_calls import calls_grammar
 from engine.pacing.draft_length import choose_draft_length
 from engine.records import (
     THINKING_OFF,
@@ -35,17 +34,180 @@ from engine.records import (
     EngineReady,
     Message,
     Mode,
+    ModelInfo,
     SamplingParams,
     TemplateValue,
+    ToolFormat,
 )
+from engine.tools.formats import SYNTAXES
 from engine.tools.reading import Schemas
+
+# ---- constraints of an answer ---------------------------------------------------------------------------------------
+
+
+MAX_TOOLS = 128
+_GENERIC_SCHEMA = (
+    "You can call the functions below. To call one, answer with nothing but a JSON object with its name and arguments:"
+    ' {"name": "the name", "arguments": {}}. Where you need none of them, answer in words.'
+)
+Function = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """The ``tools`` in the prompt, the ``names`` of tools that may be called, and the ``grammar`` of a required call.
+
+    ``tool_text`` describes the tools in words, for a chat template without tool support.
+    """
+
+    tools: tuple[Mapping[str, object], ...] = ()
+    names: frozenset[str] = frozenset()
+    grammar: str = ""
+    tool_text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerForm:
+    """The ``grammar`` of the answer. ``is_from_client``: the client wrote it, so it must be checked before use."""
+
+    grammar: str = ""
+    is_from_client: bool = False
+
+
+def read_form(fields: Fields) -> AnswerForm:
+    """Read `response_format`, and llama.cpp's `grammar` and `json_schema`."""
+    schema, grammar = fields.pop("json_schema"), fields.text("grammar")
+    forms = [
+        AnswerForm(_response_format(fields.nested("response_format"))),
+        AnswerForm("" if schema is None else _grammar_of(schema, "json_schema")),
+        AnswerForm(grammar or "", is_from_client=True),
+    ]
+    given = [form for form in forms if form.grammar]
+    if len(given) > 1:
+        message = "`response_format`, `json_schema` and `grammar` all say what the answer must be; give one of them."
+        raise invalid("grammar" if grammar else "json_schema", message)
+    return given[0] if given else AnswerForm()
+
+
+def _response_format(given: Fields | None) -> str:
+    if given is None:
+        return ""
+    kind, schema, is_strict = given.text("type"), given.pop("schema"), False
+    named = given.nested("json_schema")
+    given.check_unknown()
+    if kind == "text" or (kind is None and schema is None and named is None):
+        return ""
+    if kind == "json_object" and named is None:
+        return _grammar_of({"type": "object"} if schema is None else schema, "response_format.schema")
+    if kind != "json_schema":
+        raise invalid("response_format.type", "`response_format.type` must be text, json_object or json_schema.")
+    if named is not None:
+        schema = named.pop("schema")
+        for name in ("name", "description"):
+            named.text(name)
+        is_strict = named.boolean("strict")
+        named.check_unknown()
+    if schema is None:
+        raise missing("response_format.json_schema.schema")
+    return _grammar_of(schema, "response_format", strict=is_strict)
+
+
+def _grammar_of(schema: object, param: str, *, strict: bool = False) -> str:
+    """The grammar of a schema. Keywords that are not enforced are reported, or refused if ``strict``."""
+    try:
+        return _grammar_text(schema_grammar(schema, strict=strict))
+    except GrammarError as error:
+        raise invalid(param, f"{error.message} {error.advice}") from error
+
+
+def _grammar_text(grammar: Grammar) -> str:
+    for warning in grammar.warnings:
+        warn(warning)
+    return grammar.text
+
+
+def read_tools(fields: Fields, model: ModelInfo, form: AnswerForm) -> ToolUse:
+    """Read `tools`, `tool_choice` and `parallel_tool_calls`. ``form``: the form of an answer without a call."""
+    choice, many = fields.pop("tool_choice"), fields.boolean("parallel_tool_calls", default=True)
+    functions, strict = _functions(fields.objects("tools", MAX_TOOLS))
+    wanted = _required_names(choice, functions)
+    if wanted is None or not functions:
+        return ToolUse()
+    tool_format, tool_text = model.tool_format, ""
+    if tool_format is ToolFormat.NONE:
+        reason = model.tool_refusal or "its chat template does not support tools"
+        warn(f"The system prompt describes `tools` as text: {reason}.")
+        lines = (json.dumps(function, ensure_ascii=False) for function in functions.values())
+        tool_format, tool_text = ToolFormat.BARE, "\n".join([_GENERIC_SCHEMA, *lines])
+    tools = () if tool_text else tuple({"type": "function", "function": one} for one in functions.values())
+    use = ToolUse(tools, frozenset(functions), tool_text=tool_text)
+    if not wanted and not form.grammar:
+        return use
+    if not wanted and (form.is_from_client or not SYNTAXES[tool_format].mark):
+        why = "a grammar leaves no room for calls" if form.is_from_client else "calls of this model are JSON, too"
+        message = f"Together with `tools` the form of the answer cannot be set: {why}."
+        raise unsupported("grammar" if form.is_from_client else "response_format", message)
+    called = [{**one, "strict": name in strict} for name, one in functions.items() if not wanted or name in wanted]
+    is_many, otherwise = many and not isinstance(choice, dict), "" if wanted else form.grammar
+    try:
+        grammar = _grammar_text(calls_grammar(tool_format, called, many=is_many, otherwise=otherwise))
+    except GrammarError as error:
+        raise invalid("tools", f"{error.message} {error.advice}") from error
+    return replace(use, grammar=grammar)
+
+
+def _functions(given: Iterable[Fields]) -> tuple[dict[str, Function], set[str]]:
+    """Read the tools as functions by name; also the names of those whose arguments must follow the schema exactly.
+
+    Tools that run at OpenAI are left out.
+    """
+    functions, strict = dict[str, Function](), set[str]()
+    for tool in given:
+        kind = tool.text("type")
+        if kind not in (None, "function"):
+            message = f"`{tool.param}` is left out: this server knows tools of the type `function`, not `{kind}`."
+            warn(message[:200])
+            continue
+        function = tool.nested("function") or Fields({}, tool.path("function"))
+        tool.ignore("cache_control")  # a hint for hosted models
+        tool.check_unknown()
+        name, description = function.required("name"), function.text("description")
+        parameters = function.nested("parameters")
+        if function.boolean("strict"):
+            strict.add(name)
+        function.check_unknown()
+        if name in functions:
+            warn(f"Two of `tools` are called `{name}`: the first one counts.")
+            continue
+        about = {} if description is None else {"description": description}
+        needed = {"type": "object", "properties": {}, **(parameters.remaining() if parameters else {})}  # by templates
+        functions[name] = {"name": name, **about, "parameters": needed}
+    return functions, strict
+
+
+def _required_names(choice: object, functions: Collection[str]) -> frozenset[str] | None:
+    """Names of tools, one of which must be called. Empty: a call is optional; None: no tools."""
+    if choice == "none":
+        return None
+    if choice in (None, "auto"):
+        return frozenset()
+    if choice == "required" and functions:
+        return frozenset(functions)
+    function = choice.get("function") if isinstance(choice, dict) else None
+    name = function.get("name") if isinstance(function, dict) else None
+    if name is not None and check_text("tool_choice", name) in functions:
+        return frozenset({name})
+    raise invalid("tool_choice", "`tool_choice` must be none, auto, required or the name of one of `tools`.")
+
+
+# ---- requests -------------------------------------------------------------------------------------------------------
+
 
 MAX_STOPS = 16
 MAX_STOP_CHARS = 1000
 MAX_TOP_LOGPROBS = 20
 MAX_BIASES = 1024
 MAX_TEMPERATURE = 2.0  # OpenAI's limit; llama.cpp and Ollama have none
-MAX_CHOICES = 128  # maximum number of answers to one request
 _NUMBERS = ("temperature", "top_p", "min_p", "frequency_penalty", "presence_penalty", "repeat_penalty")
 _INTEGERS = ("top_k", "seed", "repeat_last_n")
 # Fields that name the user or the request, or concern caches and metrics; they do not affect an answer.
@@ -67,6 +229,7 @@ _SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "modalities": (["text"],),
     "audio": (),
     "web_search_options": (),
+    "echo": (False,),
     "functions": ([],),  # older name of tools
     "function_call": ("none", "auto"),
 }
@@ -77,7 +240,6 @@ class ServedModel:
     """The served model: its ``name`` in requests, the loaded models, and the defaults of requests.
 
     ``system``: system prompt for chats without one; may be empty. ``pictures`` reads the pictures of requests.
-    ``passages`` finds passages of a project (by name) for a question.
     """
 
     name: str
@@ -85,7 +247,6 @@ class ServedModel:
     defaults: ChatRequest
     system: str = ""
     pictures: PictureSource | None = None
-    passages: Callable[[str, str], Attachment] | None = None
 
     @property
     def picture_source(self) -> PictureSource | None:
@@ -101,10 +262,9 @@ class ServedModel:
 class CompletionRequest:
     """A parsed request: a chat, or (``chat`` False) a text completion.
 
-    ``tool_names``: tools that may be called. ``echoes``: texts before the answers. ``warnings``: about ignored fields.
-    ``has_client_grammar``: the client wrote the grammar, so it must be checked before use. ``further_requests``:
-    requests for further answers; each ``num_per_prompt`` successive answers share a prompt. ``extras``: what the
-    builder of answers of another API needs.
+    ``tool_names``: tools that may be called. ``warnings``: about ignored fields.
+    ``has_client_grammar``: the client wrote the grammar, so it must be checked before use. ``extras``: what the builder
+    of answers of another API needs.
     """
 
     request: ChatRequest
@@ -112,16 +272,9 @@ class CompletionRequest:
     stream: bool = False
     include_usage: bool = False
     tool_names: frozenset[str] = frozenset()
-    echoes: tuple[str, ...] = ()
     has_client_grammar: bool = False
     warnings: tuple[str, ...] = ()
-    further_requests: tuple[ChatRequest, ...] = ()
-    num_per_prompt: int = 1
     extras: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def requests(self) -> tuple[ChatRequest, ...]:
-        return (self.request, *self.further_requests)
 
     @property
     def tool_schemas(self) -> Schemas:
@@ -158,49 +311,37 @@ def parse_request(
         ignore_eos=fields.boolean("ignore_eos", default=model.defaults.ignore_eos),
     )
     request = _with_speculation(request, fields.nested("speculation"), model)
-    form, use, echoes = read_form(fields), ToolUse(), tuple[str, ...]()
+    form, use = read_form(fields), ToolUse()
     if chat:
         use = read_tools(fields, model.ready.target, form)
         given = read_messages(fields, model.picture_source) if messages is None else messages
-        prompts = [_chat(request, fields, model, complete_messages(given, model.system, use.tool_text), use)]
+        request = _chat(request, fields, model, complete_messages(given, model.system, use.tool_text), use)
     else:
-        prompts, echoes = _texts(request, fields, model, may_be_empty=may_be_empty)
-    prompts = [_with_grammar(one, use.grammar or form.grammar) for one in prompts]
+        request = _text(request, fields, model, may_be_empty=may_be_empty)
+    request = _with_grammar(request, use.grammar or form.grammar)
     stream = fields.boolean("stream")
     include_usage = _include_usage(fields.nested("stream_options"), stream=stream)
-    number = _num_choices(fields, len(prompts))
     # The last message says whether the answer continues it.
     if fields.boolean("continue_final_message") and fields.boolean("add_generation_prompt"):
         raise invalid("add_generation_prompt", "Set either this or `continue_final_message`.")
+    if fields.integer("n") not in (None, 1):
+        raise unsupported("n", "Only one answer is given to a request: send it again for another one.")
     fields.refuse_unless(_SUPPORTED_VALUES)
     fields.check_unknown()
-    first, *more = [_with_choice_number(one, index) for one in prompts for index in range(number)]
     return CompletionRequest(
-        first,
+        request,
         chat,
         stream,
         include_usage,
         use.names,
-        tuple(echo for echo in echoes for _ in range(number)),
         form.is_from_client and not use.grammar,
         current_warnings(),
-        tuple(more),
-        number,
     )
-
-
-def single_request(asked: CompletionRequest) -> CompletionRequest:
-    """Refuse several answers, for an API that has one in a response."""
-    if asked.further_requests:
-        raise unsupported("n")
-    return asked
 
 
 def _chat(
     request: ChatRequest, fields: Fields, model: ServedModel, messages: tuple[Message, ...], use: ToolUse
 ) -> ChatRequest:
-    if (project := fields.text("project")) is not None:
-        messages = _with_passages(messages, project, model)
     wants_logprobs, number = fields.boolean("logprobs"), fields.integer("top_logprobs", 0, MAX_TOP_LOGPROBS)
     if number and not wants_logprobs:
         raise invalid("top_logprobs", "`top_logprobs` is for answers with `logprobs`: set it to true.")
@@ -215,60 +356,20 @@ def _chat(
     )
 
 
-def _with_passages(messages: tuple[Message, ...], project: str, model: ServedModel) -> tuple[Message, ...]:
-    """Put passages of a project's files before the last question."""
-    last = messages[-1]
-    if last.role != "user":
-        raise invalid("project", "`project` is for messages that end with a question.")
-    if model.passages is None:
-        raise unsupported("project", "This server has no projects.")
-    try:
-        found = model.passages(project, last.content)
-    except AppError as error:
-        raise ApiError(404, error.message, param="project", code="project_not_found") from error
-    content = with_attachments(last.content, [found])
-    shift = len(content) - len(last.content)
-    pictures = tuple((position + shift, picture) for position, picture in last.pictures)
-    return (*messages[:-1], replace(last, content=content, pictures=pictures))
-
-
-def _texts(
-    request: ChatRequest, fields: Fields, model: ServedModel, *, may_be_empty: bool
-) -> tuple[list[ChatRequest], tuple[str, ...]]:
-    """The requests of a text completion (one per prompt), and the texts to echo."""
-    prompts, echo = _prompts(fields.pop("prompt"), model, may_be_empty=may_be_empty), fields.boolean("echo")
+def _text(request: ChatRequest, fields: Fields, model: ServedModel, *, may_be_empty: bool) -> ChatRequest:
+    """The request of a text completion."""
+    prompt = _prompt(fields.pop("prompt"), model, may_be_empty=may_be_empty)
     suffix = fields.text("suffix")
     suffix = suffix if may_be_empty else suffix or None
-    if (echo or suffix is not None) and any(isinstance(prompt, tuple) for prompt in prompts):
-        name = "echo" if echo else "suffix"
-        raise unsupported(name, f"`{name}` is for prompts that are texts, not for token ids.")
+    if suffix is not None and isinstance(prompt, tuple):
+        raise unsupported("suffix", "`suffix` is for prompts that are texts, not for token ids.")
     if suffix is not None and not model.ready.target.supports_infill:
         message = "The file of this model names no tokens for filling in the middle, so it takes no `suffix`."
         raise unsupported("suffix", message)
     request = replace(request, suffix=suffix, top_logprobs=fields.integer("logprobs", 0, MAX_TOP_LOGPROBS))
-    requests = [
-        replace(request, raw_prompt=prompt)
-        if isinstance(prompt, str)
-        else replace(request, raw_prompt="", raw_ids=prompt)
-        for prompt in prompts
-    ]
-    return requests, tuple(request.raw_prompt or "" for request in requests) if echo else ()
-
-
-def _num_choices(fields: Fields, num_prompts: int) -> int:
-    """The number of answers per prompt."""
-    number = fields.integer("n", 1, MAX_CHOICES) or 1
-    if number * num_prompts > MAX_CHOICES:
-        raise invalid("prompt", f"A request may ask for {MAX_CHOICES} answers at most.")
-    return number
-
-
-def _with_choice_number(request: ChatRequest, index: int) -> ChatRequest:
-    """The request for the answer ``index`` of several; a seed is increased by the index."""
-    seed = request.sampling.seed
-    if not index or seed is None:
-        return request
-    return replace(request, sampling=replace(request.sampling, seed=(seed + index) % 2**63))
+    if isinstance(prompt, tuple):
+        return replace(request, raw_prompt="", raw_ids=prompt)
+    return replace(request, raw_prompt=prompt)
 
 
 def _with_grammar(request: ChatRequest, grammar: str) -> ChatRequest:
@@ -344,24 +445,19 @@ def _unknown_token(param: str, n_vocab: int) -> ApiError:
     return invalid(param, f"`{param}` names an unknown token; this model's ids are 0 to {n_vocab - 1}.")
 
 
-def _prompts(value: object, model: ServedModel, *, may_be_empty: bool) -> list[str | tuple[int, ...]]:
-    """Read the prompts of a text completion: a text, token ids, or a list of these."""
-    if value is None:
+def _prompt(value: object, model: ServedModel, *, may_be_empty: bool) -> str | tuple[int, ...]:
+    """Read the prompt of a text completion: a text or token ids, also as the only item of a list."""
+    if isinstance(value, list) and any(isinstance(one, str | list) for one in value):
+        if len(value) > 1:
+            raise unsupported("prompt", "Only one prompt is answered here: send the others as requests of their own.")
+        value = value[0]
+    if value is None or (not value and isinstance(value, str | list) and not may_be_empty):
         raise missing("prompt")
-    is_many = isinstance(value, list) and any(isinstance(one, str | list) for one in value)
-    given = as_list("prompt", value if is_many else [value], MAX_CHOICES)
-    prompts = list[str | tuple[int, ...]]()
-    for index, one in enumerate(given):
-        param = f"prompt[{index}]" if is_many else "prompt"
-        if not one and isinstance(one, str | list) and not may_be_empty:
-            raise missing(param)
-        if isinstance(one, list):
-            prompts.append(token_ids(one, param, model.n_vocab))
-        elif isinstance(one, str):
-            prompts.append(one)
-        else:
-            raise wrong_type(param, "a string, token ids, or an array of such")
-    return prompts
+    if isinstance(value, list):
+        return token_ids(value, "prompt", model.n_vocab)
+    if not isinstance(value, str):
+        raise wrong_type("prompt", "a string, token ids, or an array of one of these")
+    return value
 
 
 def token_ids(values: list[object], param: str, n_vocab: int) -> tuple[int, ...]:

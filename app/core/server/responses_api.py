@@ -3,7 +3,6 @@
 Errors name the fields of that API.
 """
 
-import json
 import time
 import uuid
 from collections.abc import Iterable
@@ -16,21 +15,20 @@ from app.core.server.answers import (
     BlockBuilder,
     Json,
     finish_reason,
-    logprob_of_chat,
     speculation,
     sse,
     timings,
 )
 from app.core.server.errors import ApiError
-from app.core.server.fields import Fields, as_list, missing, unsupported, wrong_type
+from app.core.server.fields import Fields, missing, unsupported, wrong_type
 from app.core.server.messages import read_content, text_of_part
 from app.core.server.pictures import PictureSource
-from app.core.server.protocol import CompletionRequest, ServedModel, parse_request, single_request
+from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
 from app.core.tools.output import CallBegun
-from engine.records import Finished, Message, RunStats, TextChunk, TokenLogprob, ToolCall
+from engine.records import Finished, Message, RunStats, TextChunk, ToolCall
 
 # Fields about OpenAI's storage or tools that run there, which do not affect an answer here.
-_WITHOUT_EFFECT = ("client_metadata", "max_tool_calls", "prompt_cache_options", "store", "stream_options")
+_WITHOUT_EFFECT = ("client_metadata", "include", "max_tool_calls", "prompt_cache_options", "store", "stream_options")
 _SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "background": (False,),
     "conversation": (),
@@ -48,9 +46,6 @@ _RENAMED = (  # (chat API field, this API's field), for errors
 )
 _IGNORED_IN_TOOL = ("type", "defer_loading", "output_schema")
 _ROLES = ("user", "assistant", "system", "developer")
-_CALLS = ("function_call", "custom_tool_call")
-_RESULTS = ("function_call_output", "custom_tool_call_output")
-_LOGPROBS = "message.output_text.logprobs"
 _CALL_EVENT = "response.function_call_arguments"
 _PARTS = {TEXT: "output_text", REASONING: "reasoning_text"}  # the part of an item that is streamed
 
@@ -77,8 +72,6 @@ def parse_response_request(body: Json, model: ServedModel) -> CompletionRequest:
         effort = reasoning.text("effort")
         reasoning.ignore("summary", "generate_summary")  # no summaries: the full reasoning is returned
         reasoning.check_unknown()
-    top_logprobs, include = fields.pop("top_logprobs"), as_list("include", fields.pop("include"))
-    wants_logprobs = top_logprobs is not None or _LOGPROBS in include
     messages = _messages(fields.pop("input"), instructions, model.picture_source)
     chat: Json = {
         "tools": [
@@ -89,10 +82,9 @@ def parse_response_request(body: Json, model: ServedModel) -> CompletionRequest:
         "max_tokens": wanted,
         "reasoning_effort": effort,
         **text,
-        **({"logprobs": True, "top_logprobs": top_logprobs} if wants_logprobs else {}),
     }
     try:
-        asked = single_request(parse_request({**chat, **fields.remaining()}, model, chat=True, messages=messages))
+        asked = parse_request({**chat, **fields.remaining()}, model, chat=True, messages=messages)
     except ApiError as error:
         raise error.renamed(_RENAMED) from error
     sampling = asked.request.sampling
@@ -148,17 +140,14 @@ def _message(fields: Fields, source: PictureSource | None) -> Message | None:
     kind = fields.text("type") or "message"
     if kind == "reasoning":
         return None
-    if kind not in ("message", *_CALLS, *_RESULTS):
+    if kind not in ("message", "function_call", "function_call_output"):
         return Message("assistant", text_of_part({"type": kind, **fields.remaining()}, fields.param))
     fields.ignore("id", "status", "phase")
-    if kind in _CALLS:
+    if kind == "function_call":
         call_id, name = fields.required("call_id"), fields.required("name")
-        if kind == "custom_tool_call":  # its argument is a plain text
-            arguments = json.dumps({"input": fields.pop("input")}, ensure_ascii=False)
-        else:
-            arguments = fields.text("arguments") or "{}"
+        arguments = fields.text("arguments") or "{}"
         message = Message("assistant", "", tool_calls=(ToolCall(call_id, name, arguments),))
-    elif kind in _RESULTS:
+    elif kind == "function_call_output":
         call_id = fields.required("call_id")
         text, pictures = read_content(fields.pop("output"), fields.path("output"), "tool", source)
         message = Message("tool", text, tool_call_id=call_id, pictures=pictures)
@@ -206,8 +195,6 @@ class ItemBuilder(BlockBuilder):
             **self._warnings,
         }
         self._number = 0
-        self._logprobs: list[Json] = []  # logprobs of the open item so far
-        self._new_logprobs: list[TokenLogprob] = []  # logprobs of tokens whose text is held back
 
     def whole(self, texts: Iterable[TextChunk], finished: Finished) -> Json:
         for chunk in texts:
@@ -218,10 +205,6 @@ class ItemBuilder(BlockBuilder):
     def first_chunks(self, _num_prompt: int | None = None) -> list[bytes]:
         begun = self._response("in_progress", None)
         return [self._event(f"response.{word}", response=begun) for word in ("created", "in_progress")]
-
-    def text_chunks(self, chunk: TextChunk) -> list[bytes]:
-        self._new_logprobs += chunk.logprobs
-        return super().text_chunks(chunk)
 
     def last_chunks(self, finished: Finished) -> list[bytes]:
         events, status = self._end(finished), _status(finished)
@@ -242,7 +225,6 @@ class ItemBuilder(BlockBuilder):
     # ---- items ------------------------------------------------------------------------------------------------------
 
     def _opened(self, kind: str, call: CallBegun | ToolCall | None) -> list[bytes]:
-        self._logprobs = []
         item: Json = {"status": "in_progress"}
         if call is not None:
             item |= {"id": f"fc_{uuid.uuid4().hex}", "type": "function_call", "call_id": call.call_id}
@@ -258,14 +240,10 @@ class ItemBuilder(BlockBuilder):
         return [added, self._event("response.content_part.added", **self._position(), part=self._part(kind))]
 
     def _delta(self, kind: str, text: str) -> bytes:
-        fields: Json = {"delta": text}
         if kind == CALL:
-            return self._event(f"{_CALL_EVENT}.delta", **self._index(), **fields)
-        if kind == TEXT:
-            fields["logprobs"] = fresh = [logprob_of_chat(one) for one in self._new_logprobs]
-            self._logprobs += fresh
-        self._new_logprobs = []
-        return self._event(f"response.{_PARTS[kind]}.delta", **self._position(), **fields)
+            return self._event(f"{_CALL_EVENT}.delta", **self._index(), delta=text)
+        more: Json = {"logprobs": []} if kind == TEXT else {}
+        return self._event(f"response.{_PARTS[kind]}.delta", **self._position(), delta=text, **more)
 
     def _closed(self, kind: str, status: str) -> list[bytes]:
         item = self._blocks[-1]
@@ -286,7 +264,7 @@ class ItemBuilder(BlockBuilder):
 
     def _part(self, kind: str) -> Json:
         part: Json = {"type": _PARTS[kind], "text": self._text}
-        return part if kind == REASONING else {**part, "annotations": [], "logprobs": self._logprobs}
+        return part if kind == REASONING else {**part, "annotations": [], "logprobs": []}
 
     def _index(self) -> Json:
         return {"item_id": self._blocks[-1]["id"], "output_index": len(self._blocks) - 1}

@@ -6,7 +6,7 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,7 +28,6 @@ from engine.requests import Engine, JobEnded, RunJob, next_request_id
 
 if TYPE_CHECKING:
     from app.core.server.library import ModelSwitch
-    from app.core.server.metrics import Metrics
 
 MAX_WAITING = 32
 MAX_RETRY_S = 60
@@ -53,7 +52,6 @@ class ServerJob:
     on_begin: Callable[[], None] = lambda: None
     program: str = ""
     # The scheduler's notes:
-    group: Sequence[ServerJob] = ()  # the jobs of one HTTP request
     is_cancelled: bool = False
     is_over: bool = False
     loads: bool = False  # True if its model has to be loaded first
@@ -90,11 +88,10 @@ class Scheduler:
         self,
         engine: Engine,
         models: ModelSwitch,
-        metrics: Metrics,
         on_change: Callable[[], None] = lambda: None,
         max_waiting: int = MAX_WAITING,
     ) -> None:
-        self._engine, self.models, self.metrics = engine, models, metrics
+        self._engine, self.models = engine, models
         self.on_change = on_change
         self._max_waiting = max_waiting
         self._lock = threading.Lock()
@@ -121,13 +118,11 @@ class Scheduler:
 
     @property
     def _num_waiting(self) -> int:
-        """The number of HTTP requests that have not begun."""
         jobs = (*self._waiting, *self._in_engine.values())
-        groups = {id(job.group): job.group for job in jobs if not job.is_cancelled}
-        return sum(all(job.began_s is None for job in group) for group in groups.values())
+        return sum(job.began_s is None and not job.is_cancelled for job in jobs)
 
-    def submit(self, jobs: Sequence[ServerJob]) -> None:
-        """Queue the jobs of an HTTP request.
+    def submit(self, job: ServerJob) -> None:
+        """Queue a request.
 
         Raises:
             ApiError: 429 if the queue is full, 503 if the server is closing.
@@ -139,12 +134,10 @@ class Scheduler:
                 retry_s = min(MAX_RETRY_S, math.ceil(self._last_duration_s / self._parallel))
                 message = f"{number} requests wait already, which is the limit of this server. Try again later."
                 raise ApiError(429, message, code="queue_full", headers={"Retry-After": str(retry_s)})
-            for job in jobs:
-                job.group = jobs
-            self._waiting += jobs
+            self._waiting.append(job)
         self._begin_next()
 
-    def cancel(self, jobs: Iterable[ServerJob]) -> None:
+    def cancel(self, *jobs: ServerJob) -> None:
         """Remove waiting jobs, which then get no event, and stop answers within one pass."""
         with self._lock:
             for job in jobs:
@@ -158,11 +151,8 @@ class Scheduler:
     def stop_running(self) -> None:
         """Stop the running answers within one pass; their clients receive a stop reason."""
         with self._lock:
-            jobs = [job for running in self._running for job in running.group]
-            not_begun = [job for job in jobs if job.began_s is None]
-        self.cancel(jobs)
-        for job in not_begun:  # running requests end with their own event
-            job.send(stopped_error())
+            running = self._running
+        self.cancel(*running)
 
     def close(self) -> None:
         """Stop the running answers and refuse waiting and new requests."""
@@ -170,7 +160,7 @@ class Scheduler:
             self._is_closing = True
             jobs = [*self._waiting, *self._in_engine.values()]
             not_begun = [job for job in jobs if job.began_s is None and not job.is_cancelled]
-        self.cancel(jobs)
+        self.cancel(*jobs)
         for job in not_begun:
             job.send(closing_error())
         self._engine.submit(RunJob(CallJob(drop_caches), background=True), lambda _event: None)
@@ -239,7 +229,6 @@ class Scheduler:
                 self._reported_s = now
                 self.on_change()
         elif isinstance(event, Finished):
-            self.metrics.count_answer(event.stats)
             job.send(event if event.reason is not FinishReason.CANCELLED else self._end_error())
         elif isinstance(event, JobEnded | EngineFailed):
             self._end(job, event)
@@ -260,8 +249,6 @@ class Scheduler:
             self._submit(job)  # at once: it does not wait for its program's turn again
         else:
             job.send(last or self._end_error())
-            if isinstance(last, ApiError):
-                self.cancel(job.group[job.group.index(job) + 1 :])
         self._begin_next()
 
 

@@ -29,7 +29,6 @@ def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
     """Read the body of a request to ``/tokenize``: a text, or a list that mixes texts and token ids."""
     fields, content = _required_field(body, "content")
     adds_special, special = fields.boolean("add_special"), fields.boolean("parse_special", default=True)
-    with_pieces = fields.boolean("with_pieces")
     fields.check_unknown()
     parts = content if isinstance(content, list) else [content]
     if sum(len(part) for part in parts if isinstance(part, str)) > MAX_CONTENT_CHARS:
@@ -37,7 +36,7 @@ def read_tokenize(body: Json, model: ServedModel) -> SessionCall:
     for index, part in enumerate(parts):
         if not isinstance(part, str):
             token_ids([part], f"content[{index}]" if isinstance(content, list) else "content", model.n_vocab)
-    return partial(_tokenize, parts, special, adds_special, with_pieces, warnings_field())
+    return partial(_tokenize, parts, special, adds_special, warnings_field())
 
 
 def read_detokenize(body: Json, model: ServedModel) -> SessionCall:
@@ -69,7 +68,6 @@ def _tokenize(
     parts: Sequence[object],
     special: bool,
     adds_special: bool,
-    with_pieces: bool,
     warnings: Json,
     session: Session,
     _should_stop: object,
@@ -80,11 +78,7 @@ def _tokenize(
             ids += session.prompts.tokens_of(part, special, adds_special and not index)
         elif isinstance(part, int):
             ids.append(part)
-    if not with_pieces:
-        return {"tokens": ids, **warnings}
-    pieces = session.prompts.bytes_of(ids)
-    told = [{"id": one, "piece": _shown(piece)} for one, piece in zip(ids, pieces, strict=True)]
-    return {"tokens": told, **warnings}
+    return {"tokens": ids, **warnings}
 
 
 def _detokenize(ids: Sequence[int], warnings: Json, session: Session, _should_stop: object) -> Json:
@@ -106,14 +100,6 @@ def _required_field(body: Json, name: str) -> tuple[Fields, object]:
     if (value := fields.pop(name)) is None:
         raise missing(name)
     return fields, value
-
-
-def _shown(piece: bytes) -> str | list[int]:
-    """A token's text, or its bytes if they are not whole characters."""
-    try:
-        return piece.decode()
-    except UnicodeDecodeError:
-        return list(piece)
 
 
 READERS: dict[str, BodyReader] = {

@@ -52,7 +52,7 @@ class RaceStore:
         stored = replace(result, id=name)
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            content = json.dumps({"version": VERSION, "race": _to_json(stored)}, ensure_ascii=False)
+            content = json.dumps({"version": VERSION, "race": race_as_dict(stored)}, ensure_ascii=False)
             write_atomically(self._file(name), content.encode())
             for old in self.all()[MAX_RACES:]:
                 self._file(old.id).unlink(missing_ok=True)
@@ -101,11 +101,12 @@ def _read_file(file: Path, *, with_texts: bool = True) -> RaceResult:
     return replace(_result_from(json.loads(data)["race"], with_texts=with_texts), id=file.stem)
 
 
-def _to_json(result: RaceResult) -> dict[str, object]:
+def race_as_dict(result: RaceResult) -> dict[str, object]:
+    """A race as JSON; pictures are left out."""
     lanes = [
         {
             "choice": asdict(lane.choice),
-            "stats": stats_to_text(lane.stats),
+            "stats": json.loads(stats_to_text(lane.stats) or "null"),
             "text": lane.text,
             "spans": spans_to_text(lane.spans),
         }
@@ -117,17 +118,22 @@ def _to_json(result: RaceResult) -> dict[str, object]:
 
 
 def _result_from(data: Mapping[str, Any], *, with_texts: bool = True) -> RaceResult:
+    if any(lane["choice"].get("target") for lane in data["lanes"]):
+        raise ValueError("a lane with a target of its own, which earlier versions had")
     lanes = tuple(
         LaneResult(
             read_record(LaneChoice, lane["choice"]),
-            stats_from_text(lane["stats"]) or RunStats(),
+            # Earlier versions wrote a text.
+            stats_from_text(lane["stats"] if isinstance(lane["stats"], str) else json.dumps(lane["stats"]))
+            or RunStats(),
             str(lane["text"]) if with_texts else "",
             spans_from_text(lane["spans"]) if with_texts else (),
         )
         for lane in data["lanes"]
     )
     before = tuple(Message(str(each["role"]), str(each["content"])) for each in data["setup"]["before"])
-    setup: RaceSetup = read_record(RaceSetup, {**data["setup"], "before": (), "pictures": ()})
+    rounds = data["setup"]["rounds"] or data["num_rounds"]  # None in earlier versions: until the result was certain
+    setup: RaceSetup = read_record(RaceSetup, {**data["setup"], "rounds": rounds, "before": (), "pictures": ()})
     plain: RaceResult = read_record(RaceResult, {**data, "setup": asdict(RaceSetup("")), "lanes": ()})
     if not all(0 <= lane < len(lanes) for one in plain.verdicts for lane in (one.lane, one.base)):
         raise ValueError("a verdict on a lane that does not exist")

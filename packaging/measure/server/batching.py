@@ -33,8 +33,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
-from app.core.benchmark.peers.llama_server import ENGINE, HOST, free_ports
-from app.core.benchmark.peers.process import PeerProcess, find_program
+from app.core.benchmark.peers import ENGINE, HOST, PeerProcess, free_ports
 from app.core.benchmark.prompts import BenchmarkPrompt, prompt_files, read_prompts
 from app.core.domain.errors import PeerError
 from app.core.paths import HOME_VARIABLE
@@ -126,7 +125,7 @@ def command_of(server: str, options: argparse.Namespace, port: int) -> list[str]
     """Command of a server: ``ours-N``, or llama.cpp's with the same number of slots and a whole context for each."""
     threads, number = str(options.threads), options.clients
     if server == ENGINE:
-        command = [find_program(ENGINE, options.peer), "--cache-ram", "0", "--no-webui", "--threads-batch", threads]
+        command = [options.peer, "--cache-ram", "0", "--no-webui", "--threads-batch", threads]
         command += ["--parallel", str(number), "--ctx-size", str(number * options.ctx)]
     else:
         command = [sys.executable, "-m", "app", "serve", "--no-key", "--queue", "1000", "--ctx", str(options.ctx)]
@@ -139,12 +138,12 @@ def command_of(server: str, options: argparse.Namespace, port: int) -> list[str]
 def running(server: str, options: argparse.Namespace) -> Iterator[int]:
     """Start a server and wait for its first answer; yields its port."""
     (port,) = free_ports(1)
-    process = PeerProcess(server, command_of(server, options, port), path=str(ROOT))
+    process = PeerProcess(server, command_of(server, options, port))
     try:
         until, is_ready = time.monotonic() + READY_S, False
         while not is_ready:
             if process.has_ended or time.monotonic() > until:
-                raise process.exit_error("starting")
+                raise process.error("it was not ready in time.")
             try:
                 with asked(port, "/health"):
                     is_ready = True

@@ -47,7 +47,6 @@ def test_folders_and_files_go_together_in_the_order_given(folder: Path, tmp_path
 
 def test_what_is_chosen_of_a_folder(folder: Path) -> None:
     assert chosen("--prompts", str(folder), "--per-category", "1") == ["l1", "p1"]
-    assert chosen("--prompts", str(folder), "--categories", "poems") == ["p1", "p2"]
 
 
 def test_without_prompts_the_built_in_pairs_are_used() -> None:

@@ -35,6 +35,7 @@ CHAT = {
         (["serve", "--idle-unload", "0"], "argument --idle-unload: must be a number above 0"),
         (["serve", "--idle-unload", "nan"], "argument --idle-unload: must be a number above 0"),
         (["serve", "--allow-origin", "app.example"], "argument --allow-origin: must be an origin"),
+        (["bench", "--repeat", "0"], "argument --repeat: must be a number from 1 to"),
         (["serve", "--queue", "-1"], "argument --queue: must be a number from 0 to 10,000"),
     ],
 )

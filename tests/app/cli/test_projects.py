@@ -69,19 +69,6 @@ def test_a_path_that_is_not_there_is_refused(capsys: Capture, tmp_path: Path) ->
     assert "does not exist" in capsys.readouterr().err
 
 
-def test_a_project_goes_to_a_file_and_comes_back(capsys: Capture, papers: Path, tmp_path: Path) -> None:
-    main(["projects", "add", "House", str(papers)])
-    file = tmp_path / "house.zip"
-    assert main(["projects", "export", "house", str(file)]) == 0
-    assert f"House exported to {file}." in capsys.readouterr().err
-    assert main(["projects", "import", str(file)]) == 1
-    assert "already" in capsys.readouterr().err
-    main(["projects", "remove", "House"])
-    assert main(["projects", "import", str(file)]) == 0
-    assert main(["projects", "find", "House", "How much is the rent?"]) == 0
-    assert "The rent is 940 euros." in capsys.readouterr().out
-
-
 def test_files_beyond_the_limit_of_a_folder_are_told(
     capsys: Capture, papers: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

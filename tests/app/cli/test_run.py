@@ -107,7 +107,6 @@ def test_the_prompt_from_a_file_or_standard_input(
     ("more", "sentence"),
     [
         ((), "There is no prompt"),
-        (("--prompt", "x", "--max-tokens", "0"), "--max-tokens must be 1 or more"),
         (("--prompt", "x", "--depth", "99"), "The draft length must be between 0 and 32"),
         (("--prompt", "x", "--top-p", "2"), "The top-p must be above 0"),
         (("--prompt-file", "/no/such/file"), "/no/such/file cannot be opened: No such file or directory."),

@@ -98,5 +98,3 @@ def test_broken_pictures_are_told_in_one_sentence(
         assert f"“bad{number}.png”" in capsys.readouterr().err
     assert run("--image", str(image), "--raw") == 1
     assert "leave out --image or --raw" in capsys.readouterr().err
-    assert run("--image", str(image), "--engine", "http://127.0.0.1:9") == 1
-    assert "--image works with local models only" in capsys.readouterr().err

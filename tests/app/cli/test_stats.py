@@ -1,7 +1,6 @@
-"""Tests `paceline stats`: the table, JSON, CSV, and errors in one sentence."""
+"""Tests `paceline stats`: the table, and JSON."""
 
-import csv
-from pathlib import Path
+import json
 
 import pytest
 
@@ -52,24 +51,14 @@ def test_the_table_has_a_line_for_each_pair_and_one_for_all(capsys: pytest.Captu
     assert len({line.rstrip()[:40].count("\t") for line in lines}) == 1
 
 
-def test_csv_of_the_totals(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_the_export_of_all_statistics(capsys: pytest.CaptureFixture[str]) -> None:
     fill()
-    file = tmp_path / "totals.csv"
-    assert main(["stats", "--csv", str(file)]) == 0
-    with file.open(encoding="utf-8-sig", newline="") as handle:
-        assert [row["answer_tokens"] for row in csv.DictReader(handle)] == ["120", "30"]
-    assert list(tmp_path.glob("*.part")) == []
-    assert "totals.csv" in capsys.readouterr().err
+    assert main(["stats", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [row["tokens"] for row in data["totals"]] == [120, 30]
+    assert [row["chat_title"] for row in data["answers"]] == ["=HYPERLINK()", "second"]
 
 
-def test_what_cannot_be_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_counted_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["stats"]) == 0
     assert "Nothing was counted yet" in capsys.readouterr().out
-    file = tmp_path / "kept.csv"
-    file.write_text("before", "utf-8")
-    assert main(["stats", "--csv", str(file)]) == 1
-    assert file.read_text("utf-8") == "before"
-    fill()
-    assert main(["stats", "--csv", str(tmp_path / "none" / "x.csv")]) == 1
-    told = capsys.readouterr()
-    assert told.err.count("paceline: The statistics could not be exported") == 2

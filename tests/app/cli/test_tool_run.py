@@ -12,7 +12,7 @@ import pytest
 
 from app.cli import tool_run
 from app.cli.output import INTERRUPTED
-from app.cli.parser import main, make_parser
+from app.cli.parser import make_parser
 from app.cli.tool_run import ToolsOfRun, answer_with_tools, ask_at_terminal, shorten_result, start_tools
 from app.core.tools.interface import ToolDefinition, ToolFileError, ToolResult
 from app.core.tools.policy import Permission, UserDecision
@@ -21,7 +21,6 @@ from engine.errors import SettingError
 from engine.records import ChatRequest, Event, Finished, FinishReason, Message, Mode, TextChunk
 from engine.session.session import Session
 from engine.tools.formats import ToolFormat
-from tests.app.fakes import keep_settings
 from tests.run_stats import answered
 
 SERVER = Path(__file__).parents[1] / "core" / "tools" / "mcp" / "hostile_server.py"
@@ -115,28 +114,6 @@ def test_where_nobody_can_be_asked_a_call_is_refused_with_a_sentence(run: Run, c
     reason = "there is no terminal to ask at."
     assert f"echo was refused, because {reason} Allow it with --allow echo." in capsys.readouterr().err
     assert session.requests[1].messages[2].content.startswith(f"The user did not allow this call: {reason}")
-
-
-@pytest.mark.parametrize(
-    ("server", "allowed", "may_run"),
-    [
-        ("same", "x/echo", True),
-        ("same", "x/second, y/echo", False),
-        ("same", "", False),
-        ("other", "x/echo", False),  # only the tool name is the same
-        ("none", "x/echo", False),
-    ],
-)
-def test_what_the_window_always_allows_runs_for_the_same_server(
-    server: str, allowed: str, may_run: bool, run: Run, capsys: Capture
-) -> None:
-    paths = keep_settings({"allowed_tools": allowed})
-    command = [str(SERVER), "good"] if server == "same" else ["elsewhere.py"]
-    if server != "none":
-        entry = {"command": sys.executable, "args": command, "enabled": True}
-        paths.tool_servers_file.write_text(json.dumps({"mcpServers": {"x": entry}}))
-    run("--mcp FILE", called("echo", a=1), "Done.")
-    assert ('← {"a": 1}' in capsys.readouterr().err) is may_run
 
 
 @pytest.mark.parametrize(
@@ -237,7 +214,6 @@ def test_a_model_that_takes_no_tools_is_told() -> None:
     [
         ("--allow x", "give --mcp or --tools"),
         ("--tools --raw", "leave out --raw"),
-        ("--tools --grammar g", "leave out --raw"),
         ("--tools search_chats", "There is no built-in tool 'search_chats' here."),
         ("--mcp gone.json", "There is no file gone.json."),
     ],
@@ -249,11 +225,6 @@ def test_options_that_do_not_fit_are_told(words: str, sentence: str) -> None:
 
 def test_a_run_without_tools_starts_nothing() -> None:
     assert start_tools(options()) is None
-
-
-def test_tools_are_of_the_engine_here(capsys: Capture) -> None:
-    assert main(["run", "--engine", "http://127.0.0.1:9", "--prompt", "x", "--tools"]) == 1
-    assert "--tools works with local models only" in capsys.readouterr().err
 
 
 def test_results_are_folded() -> None:

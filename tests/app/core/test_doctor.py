@@ -109,13 +109,6 @@ def test_a_disk_without_room(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> N
     assert "MB of the disk are free" in finding.message
 
 
-def test_packages_that_are_missing_are_named(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "_required", lambda: ["numpy", "no-such-package-of-ours"])
-    finding = found(examine(paths), "Python packages")
-    assert finding.message == "Missing: no-such-package-of-ours."
-    assert finding.advice.endswith("-m pip install no-such-package-of-ours")
-
-
 @pytest.mark.parametrize(
     ("files", "named"),
     [

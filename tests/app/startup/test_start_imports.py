@@ -20,7 +20,6 @@ HEAVY = ("numpy", "llama_cpp", "jinja2", "huggingface_hub", "pygments", "pypdf",
 OURS_LATER = (
     "app.core.storage.chats.search",
     "app.core.storage.statistics_export",
-    "app.core.storage.statistics_export",
 )
 # Modules that the start does not need: imported at their first use.
 LATER = ("PySide6.QtNetwork", "hashlib", "subprocess")

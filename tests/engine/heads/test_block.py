@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.core.benchmark.peers.llama_server import free_ports
+from app.core.benchmark.peers import free_ports
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.errors import DraftRefusedError

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.embeddings import EmbeddingForm, Pooling, RankPair
+from engine.embeddings import EmbeddingForm, Pooling
 from engine.errors import ModelFileError, PromptTooLongError
 from engine.process.embedder import Embedder
-from tests.engine.embedding_factory import CLS, CTX, RANK_POOLING, SEP, UNK, WIDTH, WORDS, TinyBert
+from tests.engine.embedding_factory import CLS, CTX, SEP, UNK, WIDTH, WORDS, TinyBert
 from tests.engine.gguf_factory import tiny_llama
 
 AS_IT_IS = EmbeddingForm(is_normalized=False)
@@ -121,15 +121,3 @@ def test_a_file_that_is_no_model_is_refused_in_one_sentence(tmp_path: Path) -> N
         Embedder(tmp_path / "text.gguf").model()
     with pytest.raises(ModelFileError, match=r"no file|cannot be read"):
         Embedder(tmp_path / "none.gguf").model()
-
-
-def test_a_document_is_ranked_by_what_the_head_makes_of_the_pair(tmp_path: Path) -> None:
-    bert = TinyBert(RANK_POOLING)
-    ids = [CLS, WORDS.index("hello"), SEP, WORDS.index("world")]  # as in the file: no SEP at the end
-    expected = bert.rows(ids)[0] @ bert.weights["cls.output.weight"].T + bert.weights["cls.output.bias"]
-    embedder = Embedder(bert.file().write(tmp_path / "rank.gguf"), threads=1)
-    assert embedder.model().pooling is Pooling.RANK
-    (ranked,) = embedder.embed([RankPair("hello", "world")], AS_IT_IS)
-    assert (ranked.num_tokens, len(ranked.vectors[0])) == (len(ids), 1)
-    assert close(ranked.vectors[0], expected)
-    embedder.close()

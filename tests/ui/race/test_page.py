@@ -11,7 +11,6 @@ from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice, LaneP
 from engine.records import Mode, RunStats, Source
 from tests.race_results import RESULT, THREE_LANES, VERDICT
 from ui.race.page import RacePage
-from ui.race.words import lane_name
 from ui.window.main_window import MainWindow
 
 
@@ -76,25 +75,19 @@ def test_a_race_is_set_up_and_started_by_keys_alone(page: RacePage, qtbot: QtBot
 def test_two_lanes_alike_are_told_apart_by_their_depth(page: RacePage) -> None:
     form = page.form
     form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 3)))
-    assert form.problem.text() == "Two lanes are the same. Choose another mode, draft length or model for one of them."
+    assert form.problem.text() == "Two lanes are the same. Choose another mode, draft length or draft for one of them."
     assert not form.start_button.isEnabled()
     form.set_lanes((LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7)))
     assert form.start_button.isEnabled()
     assert form.setup.lanes == (LaneChoice(Mode.DRAFT, 3), LaneChoice(Mode.DRAFT, 7))
 
 
-def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: QtBot) -> None:
+def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage) -> None:
     form = page.form
     form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3)))
     assert form.rows[1].draft_box.isHidden()
-    assert form.models_button.isHidden()
     page.form.set_drafts([("/models/other-0.5b.gguf", "Other 0.5B")])
-    assert form.rows[1].draft_box.isHidden()  # most races compare modes
-    form.models_button.setFocus()
-    press(qtbot, Qt.Key.Key_Space)
     assert [row.draft_box.isHidden() for row in form.rows] == [True, False]
-    assert form.models_button.isHidden()
-    assert form.rows[1].draft_box.hasFocus()
     form.rows[1].draft_box.setCurrentIndex(1)
     assert form.setup.lanes[1] == LaneChoice(Mode.DRAFT, 3, "/models/other-0.5b.gguf")
     page.form.set_unavailable({Mode.DRAFT: "No draft model is chosen."})
@@ -105,41 +98,10 @@ def test_other_drafts_can_be_chosen_where_there_are_some(page: RacePage, qtbot: 
     for mode in Mode:
         form.set_lanes((PLAIN_LANE, LaneChoice(mode)))
         assert form.rows[1].draft_box.isHidden() == (mode in (Mode.OFF, Mode.NGRAM, Mode.SUFFIX)), mode
-
-
-def test_another_model_can_be_raced_with_drafts_of_its_own(page: RacePage, qtbot: QtBot) -> None:
-    form, wanted = page.form, list[str]()
-    page.drafts_needed.connect(wanted.append)
-    assert form.rows[1].target_box.isHidden()
-    page.form.set_targets([("/models/small.gguf", "Small 135M"), ("/models/coder.gguf", "Coder 1.5B")])
-    qtbot.mouseClick(form.models_button, Qt.MouseButton.LeftButton)
-    assert form.rows[0].target_box.hasFocus()
-    row = form.rows[1]
-    assert [row.target_box.itemText(i) for i in range(3)] == ["Loaded model", "Small 135M", "Coder 1.5B"]
-    row.target_box.setFocus()
-    for _ in range(2):
-        press(qtbot, Qt.Key.Key_Down)
-    assert wanted == ["/models/small.gguf", "/models/coder.gguf"]
-    page.form.set_drafts([("/models/half.gguf", "Coder 0.5B")], "/models/coder.gguf")
-    assert [row.draft_box.itemText(i) for i in range(2)] == ["No draft", "Coder 0.5B"]
-    row.draft_box.setFocus()
-    press(qtbot, Qt.Key.Key_Down)
-    lane = form.setup.lanes[1]
-    assert (lane.target, lane.draft) == ("/models/coder.gguf", "/models/half.gguf")
-    assert lane_name(lane) == "Coder 1.5B with Coder 0.5B, Auto"
-    row.target_box.setFocus()
-    press(qtbot, Qt.Key.Key_Up)
-    assert form.setup.lanes[1].draft == ""  # that draft is another model's
-    kept = LaneChoice(Mode.AUTO, None, "/models/gone.gguf", "/models/new.gguf", "Gone", "New")
+    kept = LaneChoice(Mode.AUTO, None, "/models/gone.gguf", "Gone")
     form.set_lanes((PLAIN_LANE, kept))
-    page.form.set_drafts([("/models/other.gguf", "Other")])  # for the loaded target
-    assert form.setup.lanes[1] == kept  # drafts for the lane's own target are still being searched
-    assert wanted[-1] == "/models/new.gguf"
-    page.form.set_drafts([], "/models/new.gguf")
-    assert form.setup.lanes[1].draft == ""
-    form.set_lanes((PLAIN_LANE, LaneChoice(Mode.DRAFT, 3, target="/models/small.gguf", target_name="Small 135M")))
-    assert form.rows[1].reason.text() == "Not available: This lane's model has no draft. Choose one for it."
-    assert not form.start_button.isEnabled()
+    page.form.set_drafts([("/models/other.gguf", "Other")])
+    assert form.setup.lanes[1] == kept
 
 
 def test_the_setup_of_an_earlier_race_is_there_again(page: RacePage) -> None:
@@ -193,10 +155,8 @@ def test_a_race_begins_with_nothing_and_each_figure_comes_when_it_is_known(page:
     page.track.show_progress(LaneProgress(0, 0, stats, finished=False))
     assert track.lanes[0].lines["p50"].value != ""
     assert set(shown()[9:]) == {""}, "the other lane has not begun"
-    page.track.show_progress(LaneProgress(1, 0, RunStats(tokens=3, passes=2, decode_s=0.1), finished=False))
-    assert track.verdict.headline.text() == "", "three tokens say nothing of a speed"
-    page.track.show_progress(LaneProgress(1, 0, replace(RESULT.lanes[1].stats, tokens=80), finished=False))
-    assert track.verdict.headline.text().endswith("×")
+    page.track.end_round(1, (VERDICT,))
+    assert track.verdict.headline.text() == "1.62×"
     assert track.verdict.headline.minimumWidth() >= width > 0
 
 

@@ -7,14 +7,12 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import MIN_DRAFTED_PARAMETERS, EngineState, EngineView
 from app.core.domain.messages import MessageState, MessageView
-from app.core.domain.speed.pair_speed import AnswerSpeed, PairSpeed
 from app.core.domain.sums import PairSums, Sums
 from engine.records import MemoryUse, Mode, RunStats, Source
 from tests.ui.conftest import NO_DRAFT, READY, STATS, model
-from ui.statistics.panel import ALL, CHAT, NOW, StatsPanel, TotalsPage
+from ui.statistics.panel import ALL, NOW, StatsPanel
 from ui.statistics.plots import DEPTHS
 from ui.text.formatting import UNKNOWN
 from ui.theme.theme import Theme
@@ -31,7 +29,6 @@ ROWS = (
     PairSums("big-Q4_K_M", "", "off", Sums(2, RunStats(tokens=50, passes=50, decode_s=5.0))),
     PairSums("other", "", "psychic", Sums(1, RunStats(tokens=7, passes=7, decode_s=7.0))),
 )
-TOGETHER = Sums(6, replace(STATS, plain_ms=None), 15.0, 9.0, 0.0, STATS.tokens)
 MEASURED = MemoryUse(4_000_000, 2_000_000, 500_000)
 
 
@@ -54,7 +51,7 @@ def shown(panel: StatsPanel, qtbot: QtBot) -> StatsPanel:
 
 
 def test_figures_of_an_answer(panel: StatsPanel) -> None:
-    panel.show_stats(STATS)
+    panel.now.show_stats(STATS)
     page = panel.now
     assert page.speed.now.value == "41.2 tok/s"
     assert page.per_pass.value == "2.71"
@@ -63,9 +60,6 @@ def test_figures_of_an_answer(panel: StatsPanel) -> None:
     assert (shown["passes"], shown["first"], shown["p50"], shown["p95"]) == ("143", "213 ms", "22.1 ms", "61.4 ms")
     assert page.acceptance.by_depth.description == "position 1: 91%, position 2: 31%"
     assert page.sources[Source.RECOVERED].value == "200"
-    page.show_context(ContextParts(system=200, conversation=1000, last_answer=4, size=4096))
-    assert page.context.value == "1,204 of 4,096, 29%"
-    assert page.context_bar.description == "used 29%, free 71%"
 
 
 def named(panel: StatsPanel) -> set[Source]:
@@ -82,16 +76,16 @@ def test_only_sources_that_are_offered_or_gave_tokens_have_a_row(panel: StatsPan
         (replace(NO_DRAFT, unavailable={}, own_head=model(head_method="MTP")), always | {Source.HEAD}),
         (replace(NO_DRAFT, unavailable=dict.fromkeys(set(Mode) - {Mode.OFF}, "Plain.")), {Source.TARGET}),
     ):
-        panel.set_engine(view)
+        panel.now.set_engine(view)
         assert named(panel) == offered
-    panel.set_engine(NO_DRAFT)
+    panel.now.set_engine(NO_DRAFT)
     panel.end(replace(STATS, provenance={Source.HEAD: 4, Source.TARGET: 1}))
     assert named(panel) == always | {Source.HEAD}, "it gave tokens, though it is not loaded any more"
     assert panel.now.origin.description == "Head 80%, Target 20%"
 
 
 def test_gain(panel: StatsPanel) -> None:
-    panel.show_stats(replace(STATS, plain_ms=39.3))
+    panel.now.show_stats(replace(STATS, plain_ms=39.3))
     speed = panel.now.speed
     assert speed.headline.value == "1.62\N{MULTIPLICATION SIGN} faster"
     assert (speed.now.value, speed.plain.value) == ("41.2 tok/s", "25.4 tok/s")
@@ -100,23 +94,21 @@ def test_gain(panel: StatsPanel) -> None:
 
 def test_memory_is_as_reported(panel: StatsPanel) -> None:
     memory = panel.now.memory
-    panel.set_engine(EngineView(EngineState.READY, model(memory=MEASURED), model(memory=MEASURED)))
-    assert [memory[key].value for key in memory] == ["4.00 MB", "2.00 MB", "4.00 MB", "2.00 MB", "1.00 MB", "13.0 MB"]
-    assert "As llama.cpp reported it" in memory["target_cache"].accessibleDescription()
-    panel.set_engine(EngineView(EngineState.READY, model(memory=MEASURED)))
-    assert memory["draft_weights"].value == "-"
-    assert memory["memory"].value == "6.50 MB"
-    panel.set_engine(EngineView())
+    panel.now.set_engine(EngineView(EngineState.READY, model(memory=MEASURED), model(memory=MEASURED)))
+    assert [memory[key].value for key in memory] == ["6.50 MB", "6.50 MB"]
+    assert "As llama.cpp reported it" in memory["target_memory"].accessibleDescription()
+    panel.now.set_engine(EngineView(EngineState.READY, model(memory=MEASURED)))
+    assert memory["draft_memory"].value == "-"
+    panel.now.set_engine(EngineView())
     assert {line.value for line in memory.values()} == {"-"}
 
 
 def test_nothing_known_is_a_dash_not_a_zero(panel: StatsPanel) -> None:
-    panel.now.set_details(True)
-    panel.show_stats(RunStats())
+    panel.now.show_stats(RunStats())
     values = [each.accessibleName().rsplit(": ", 1)[1] for each in panel.now.figures if hasattr(each, "value")]
-    assert len(values) >= 20
+    assert len(values) >= 15
     assert set(values) == {"-"}
-    panel.show_all((), Sums())
+    panel.show_all(())
     values = [
         each.accessibleName().rsplit(": ", 1)[1]
         for each in panel.all.findChildren(MetricWidget)
@@ -132,14 +124,12 @@ def test_without_an_answer_one_sentence_stands_in_place_of_the_figures(shown: St
     assert page.empty.isVisible()
     assert "No answer yet." in page.empty.text()
     assert page.figures == []
-    shown.set_engine(EngineView(EngineState.READY, model(memory=MEASURED)))
-    assert page.figures == []
-    page.details.click()
+    shown.now.set_engine(EngineView(EngineState.READY, model(memory=MEASURED)))
     figures = page.figures
     assert figures == list(page.memory.values())
     assert page.empty.isVisible()
     assert [each for each in figures if each.focusPolicy() is Qt.FocusPolicy.StrongFocus] == figures[:1]
-    shown.begin()
+    shown.now.begin()
     assert page.speed.headline.isVisible()
     assert page.acceptance.by_depth.isVisible()
     assert not page.empty.isVisible()
@@ -148,10 +138,9 @@ def test_without_an_answer_one_sentence_stands_in_place_of_the_figures(shown: St
 
 def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> None:
     page = shown.now
-    page.set_details(True)
     plain = RunStats(tokens=5, passes=5, decode_s=1.0, decisions=("drafting is off",))
-    shown.begin()
-    shown.show_stats(plain)
+    shown.now.begin()
+    shown.now.show_stats(plain)
     assert page.acceptance.by_depth.isVisible()  # nothing moves during an answer
     shown.end(plain)
     assert not page.acceptance.rate.isVisible()
@@ -165,16 +154,16 @@ def test_an_answer_in_which_nothing_was_drafted_says_why(shown: StatsPanel) -> N
 def test_where_nothing_was_drafted_for_want_of_a_draft_one_can_be_found(shown: StatsPanel, qtbot: QtBot) -> None:
     page, plain = shown.now, RunStats(tokens=5, passes=5, decode_s=1.0)
     assert NO_DRAFT.target is not None
-    shown.set_engine(NO_DRAFT)
+    shown.now.set_engine(NO_DRAFT)
     shown.end(plain)
     assert not page.find_draft_button.isVisible(), "none pays for so small a model"
-    shown.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=MIN_DRAFTED_PARAMETERS)))
+    shown.now.set_engine(replace(NO_DRAFT, target=replace(NO_DRAFT.target, num_params=MIN_DRAFTED_PARAMETERS)))
     shown.end(STATS)
     assert not page.find_draft_button.isVisible()
     shown.end(plain)
     with qtbot.waitSignal(page.find_draft):
         qtbot.mouseClick(page.find_draft_button, Qt.MouseButton.LeftButton)
-    shown.set_engine(READY)
+    shown.now.set_engine(READY)
     assert not page.find_draft_button.isVisible()
 
 
@@ -203,28 +192,10 @@ def test_the_headline_says_in_words_what_drafting_gained(
     assert shown.now.speed.plain.isVisible()
 
 
-def test_details_are_folded_until_they_are_wanted(shown: StatsPanel, qtbot: QtBot) -> None:
-    page = shown.now
-    hidden = [*page.rows.values(), page.split.bar]
-    assert not any(each.isVisible() for each in hidden)
-    assert page.details.accessibleName() == "Details, folded"
-    page.details.setFocus()
-    with qtbot.waitSignal(page.details_toggled) as told:
-        qtbot.keyClick(page.details, Qt.Key.Key_Space)
-    assert told.args == [True]
-    assert all(each.isVisible() for each in hidden)
-    assert page.details.accessibleName() == "Details, open"
-    shown.begin()
-    assert page.split.bar.isVisible()
-    qtbot.mouseClick(page.details, Qt.MouseButton.LeftButton)
-    assert not any(each.isVisible() for each in hidden)
-
-
-@pytest.mark.parametrize("key", [NOW, CHAT, ALL])
+@pytest.mark.parametrize("key", [NOW, ALL])
 def test_every_figure_explains_itself_in_a_sentence(panel: StatsPanel, key: str) -> None:
-    panel.show_all(ROWS, TOGETHER)
-    panel.show_chat(ROWS, TOGETHER)
-    figures = panel.page_of(key).findChildren(MetricWidget)
+    panel.show_all(ROWS)
+    figures = (panel.now if key == NOW else panel.all).findChildren(MetricWidget)
     assert len(figures) > 15
     for each in figures:
         assert each.toolTip().endswith("."), each.name
@@ -253,7 +224,7 @@ def test_the_lines_of_acceptance_are_parts_of_the_sum_above_them(panel: StatsPan
         proposed_by_depth=(4,) * 32,
         accepted_by_depth=(4,) * 20 + (0,) * 12,
     )
-    panel.show_stats(stats)
+    panel.now.show_stats(stats)
     assert panel.now.acceptance.by_depth.description.endswith("position 9–16: 100%, position 17–32: 25%")
     shares = [stats.acceptance_from(*depths) for depths in DEPTHS]
     weights = [last - first + 1 for first, last in DEPTHS]
@@ -262,7 +233,7 @@ def test_the_lines_of_acceptance_are_parts_of_the_sum_above_them(panel: StatsPan
 
 def test_the_newest_reason_is_shown_and_the_earlier_ones_on_hover(panel: StatsPanel) -> None:
     assert panel.now.why.text() == "-"
-    panel.show_stats(
+    panel.now.show_stats(
         RunStats(
             decisions=("auto: drafts when it saves time here", "draft paused: 31% of its first tokens are accepted")
         )
@@ -284,14 +255,14 @@ class _Layouts(QObject):
 
 
 def test_a_live_update_arranges_nothing_anew(shown: StatsPanel, qtbot: QtBot) -> None:
-    shown.begin()
-    shown.show_stats(replace(STATS, tokens=10, passes=5))
+    shown.now.begin()
+    shown.now.show_stats(replace(STATS, tokens=10, passes=5))
     QApplication.processEvents()
     layouts = _Layouts()
     shown.now.content.installEventFilter(layouts)
     shown.installEventFilter(layouts)
     for number in range(2, 40):
-        shown.show_stats(
+        shown.now.show_stats(
             replace(
                 STATS,
                 tokens=STATS.tokens * number,
@@ -310,46 +281,39 @@ def test_a_live_update_arranges_nothing_anew(shown: StatsPanel, qtbot: QtBot) ->
 
 
 def test_pages_by_mouse_and_by_arrows(shown: StatsPanel, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(shown.sums_requested, timeout=30_000) as asked:
-        qtbot.mouseClick(shown.switch.buttons[CHAT], Qt.MouseButton.LeftButton)
-    assert asked.args == ["chat"]
-    assert shown.page == CHAT
-    shown.switch.buttons[CHAT].setFocus()
-    with qtbot.waitSignal(shown.sums_requested, timeout=30_000) as asked:
-        qtbot.keyClick(shown.switch.buttons[CHAT], Qt.Key.Key_Right)
-    assert asked.args == ["all"]
+    with qtbot.waitSignal(shown.totals_requested, timeout=30_000):
+        qtbot.mouseClick(shown.switch.buttons[ALL], Qt.MouseButton.LeftButton)
     assert shown.page == ALL
-    assert shown.switch.buttons[ALL].hasFocus()
+    shown.switch.buttons[ALL].setFocus()
     qtbot.keyClick(shown.switch.buttons[ALL], Qt.Key.Key_Right)
     assert shown.page == ALL
     qtbot.keyClick(shown.switch.buttons[ALL], Qt.Key.Key_Left)
-    qtbot.keyClick(shown.switch.buttons[CHAT], Qt.Key.Key_Left)
     assert shown.page == NOW
 
 
 def test_sums_of_all_time(shown: StatsPanel) -> None:
     shown.show_page(ALL)
     assert shown.all.empty.isVisible()
-    shown.show_all(ROWS, TOGETHER)
+    shown.show_all(ROWS)
     page = shown.all
     assert not page.empty.isVisible()
-    assert (page.answers.value, page.speed.value, page.speedup.value) == ("6", "41.2", "1.67\N{MULTIPLICATION SIGN}")
+    assert (page.answers.value, page.speedup.value) == ("6", "1.67\N{MULTIPLICATION SIGN}")
     assert page.lines["saved"].value == "6.00 s"
     lines = {key: (line.name, line.value) for key, line in page.pair_lines.items()}
     assert lines["big-Q4_K_M", "small", "auto"] == ("Auto", "41.2 tok/s · 1.67\N{MULTIPLICATION SIGN}")
     assert lines["big-Q4_K_M", "", "off"] == ("Off", "10.0 tok/s")
     assert lines["other", "", "psychic"] == ("psychic", "1.00 tok/s")
     assert "All time" not in shown.accessibleDescription()
-    assert "41.2 tokens per second, 1.67" in shown.accessibleDescription()
-    shown.show_all(ROWS[:1], replace(TOGETHER, plain_s=3.0))
+    (row, *_), sums = ROWS, ROWS[0].sums
+    shown.show_all([replace(row, sums=replace(sums, plain_s=3.0))])
+    assert "41.2 tokens per second, 0.33" in shown.accessibleDescription()
     assert list(page.pair_lines) == [("big-Q4_K_M", "small", "auto")]
     assert page.lines["saved"].value == "\N{MINUS SIGN}6.00 s"
-    shown.show_all(ROWS[:1], replace(TOGETHER, stats=replace(TOGETHER.stats, accepted=0)))
+    shown.show_all([replace(row, sums=replace(sums, stats=replace(sums.stats, accepted=0)))])
     assert page.speedup.value == UNKNOWN
 
 
 def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel, qtbot: QtBot) -> None:
-    shown.now.set_details(True)
     first, second = shown.now.figures[:2]
     assert first is shown.now.speed.headline
     assert first.focusPolicy() is Qt.FocusPolicy.StrongFocus
@@ -362,59 +326,27 @@ def test_arrows_go_through_the_figures_and_say_what_they_mean(shown: StatsPanel,
     qtbot.keyClick(second, Qt.Key.Key_End)
     last = shown.now.figures[-1]
     assert last.hasFocus()
-    assert last is shown.now.memory["memory"]
+    assert last is shown.now.memory["draft_memory"]
     qtbot.keyClick(last, Qt.Key.Key_Home)
     qtbot.keyClick(first, Qt.Key.Key_Up)
     assert first.hasFocus()
 
 
-@pytest.mark.parametrize(("line", "scope"), list(enumerate(("answer", "chat", "everything", "totals"))))
-def test_the_menu_of_exports(shown: StatsPanel, qtbot: QtBot, line: int, scope: str) -> None:
-    menu = shown.export_button.menu()
-    menu.popup(shown.mapToGlobal(shown.rect().center()))
-    qtbot.waitUntil(menu.isVisible)
-    for _ in range(line + 1):
-        qtbot.keyClick(menu, Qt.Key.Key_Down)
-    with qtbot.waitSignal(shown.export_requested, timeout=30_000) as wanted:
-        qtbot.keyClick(menu, Qt.Key.Key_Return)
-    assert wanted.args == [scope]
-
-
 def test_what_an_engine_of_others_does_not_tell_has_no_rows(panel: StatsPanel) -> None:
     page = panel.now
     target = replace(READY.target, engine_url="http://192.168.1.5:8000", memory=None)  # type: ignore[type-var]
-    panel.set_engine(replace(READY, target=target, draft=None))
-    panel.begin()
+    panel.now.set_engine(replace(READY, target=target, draft=None))
+    panel.now.begin()
     panel.end(RunStats(tokens=10, passes=8, decode_s=1.0))
     assert page.per_pass.isVisibleTo(page)
     assert not page.origin.isVisibleTo(page)
     assert not page.why.isVisibleTo(page)
-    panel.set_engine(READY)
+    panel.now.set_engine(READY)
     assert not page.origin.isVisibleTo(page), "the answer is the engine's all the same"
-    panel.begin()
+    panel.now.begin()
     assert page.origin.isVisibleTo(page)
     panel.end(STATS)
     assert page.origin.isVisibleTo(page)
-
-
-def answers(*speedups: float) -> tuple[AnswerSpeed, ...]:
-    return tuple(AnswerSpeed(float(i), "auto", 0.8, 100, 1.0, each, 20, 5 + i) for i, each in enumerate(speedups))
-
-
-def test_pairs_have_the_measured_speed_of_their_last_answers(theme: Theme, qtbot: QtBot) -> None:
-    page = TotalsPage(theme, "All", "Nothing")
-    qtbot.addWidget(page)
-    rows = tuple(
-        PairSums(target, draft, "auto", Sums(1, RunStats(mode=Mode.AUTO, tokens=10, passes=5, decode_s=1.0)))
-        for target, draft in (("T", "D"), ("U", ""))
-    )
-    page.show_rows(rows, Sums(), {("T", "D"): PairSpeed("T", "D", answers(1.2, 1.4)), ("X", ""): PairSpeed("X", "")})
-    assert list(page.recent) == [("T", "D")]
-    assert "over the last 2 answers" in page.recent["T", "D"].text()
-    page.show_rows(rows, Sums(), {("U", ""): PairSpeed("U", "", answers(1.1, 1.3))})
-    assert list(page.recent) == [("U", "")]
-    page.show_rows(rows, Sums())
-    assert page.recent == {}
 
 
 def test_a_reset_is_asked_for_and_can_be_declined(shown: StatsPanel, qtbot: QtBot) -> None:
@@ -422,12 +354,12 @@ def test_a_reset_is_asked_for_and_can_be_declined(shown: StatsPanel, qtbot: QtBo
     shown.reset_requested.connect(lambda: resets.append(True))
     assert not shown.reset_button.isVisible()
     shown.show_page(ALL)
-    shown.show_all(ROWS, TOGETHER)
+    shown.show_all(ROWS)
     for label, wanted in (("Cancel", []), ("Reset", [True])):
         qtbot.mouseClick(shown.reset_button, Qt.MouseButton.LeftButton)
         buttons = shown.window().findChildren(QPushButton)
         (action,) = [each for each in buttons if each.text() == label and each.isVisible()]
         qtbot.mouseClick(action, Qt.MouseButton.LeftButton)
         assert resets == wanted
-    shown.show_all((), Sums())
+    shown.show_all(())
     assert not shown.reset_button.isEnabled()

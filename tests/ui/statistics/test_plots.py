@@ -8,13 +8,12 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from engine.records import RunStats
-from ui.statistics.plots import BarSegment, DepthBars, LinePlot, StackedBar
+from ui.statistics.plots import BarSegment, DepthBars, StackedBar
 from ui.theme.theme import Theme
 
-Plot = DepthBars | LinePlot | StackedBar
+Plot = DepthBars | StackedBar
 STEPS: dict[type[Plot], Sequence[Sequence[float | None]]] = {
     DepthBars: ((0.5,), (0.9, 0.5, None), (0.91, 0.2, 0.1), (0.5,) * 7, (0.5,) * 24, (0.5,) * 2, ()),
-    LinePlot: ((1.0, 2.0), (3.0,), (0.5,) * 30, tuple(float(i % 7) for i in range(150)), ()),
     StackedBar: ((1, 2), (1, 3), (0, 0), (5, 0, 5)),
 }
 
@@ -24,8 +23,6 @@ def _show(plot: Plot, values: Sequence[float | None]) -> None:
         tried = tuple(100 if value is not None else 0 for value in values)
         kept = tuple(round(100 * (value or 0.0)) for value in values)
         plot.show_acceptance(RunStats(proposed_by_depth=tried, accepted_by_depth=kept))
-    elif isinstance(plot, LinePlot):
-        plot.set_values([value or 0.0 for value in values])
     else:
         names = ("draft", "verify", "sample")
         plot.set_parts([BarSegment(name, value or 0.0, name) for name, value in zip(names, values, strict=False)])

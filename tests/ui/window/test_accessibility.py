@@ -114,11 +114,9 @@ def test_focus_is_visible_on_buttons(filled: MainWindow, theme: Theme) -> None:
 def test_plots_speak(filled: MainWindow) -> None:
     page = filled.stats.now
     for plot in (
-        page.spark,
         page.acceptance.by_depth,
-        page.split.bar,
+        page.split,
         page.origin,
-        page.context_bar,
     ):
         assert plot.accessibleName()
         assert plot.accessibleDescription()

@@ -123,17 +123,6 @@ def test_a_sidebar_without_room_is_remembered_as_wanted(very_large: None, qtbot:
     assert again.sidebar.isVisible()
 
 
-def test_the_details_of_the_statistics_are_remembered(qtbot: QtBot) -> None:
-    window = make_window(qtbot)
-    with qtbot.waitSignal(window.layout_state.changed):
-        window.stats.now.set_details(True)
-    kept = window.layout_state.save()
-    again = make_window(qtbot)
-    assert not again.stats.now.details.isChecked()
-    again.layout_state.restore(kept)
-    assert again.stats.now.details.isChecked()
-
-
 def test_panes_begin_wider_where_the_text_is_larger(qtbot: QtBot) -> None:
     window = MainWindow(ASSETS, ())
     qtbot.addWidget(window)

@@ -72,8 +72,8 @@ def test_no_part_is_ever_shown_as_a_window_of_its_own(qtbot: QtBot) -> None:
         made.set_engine(READY)
         made.show()
         qtbot.waitExposed(made)
-        made.stats.begin()
-        made.stats.show_stats(STATS)
+        made.stats.now.begin()
+        made.stats.now.show_stats(STATS)
     finally:
         app.removeEventFilter(shown)
     assert shown.seen == ["MainWindow"]

@@ -13,7 +13,6 @@ from engine.sentences import Sentence, i18n, joined
 
 MAX_ANSWERS = 50
 MAX_RACES = 10
-MIN_ANSWERS = 5  # minimum number of answers for advice
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +98,6 @@ class PairSpeed:
         """Speed over plain decoding in the newest race, else in the last answers; None if unknown."""
         return self.race.speedup if self.race is not None else self.speedup
 
-    @property
-    def is_losing(self) -> bool:
-        """True if enough answers were slower than plain decoding, by more than chance."""
-        return self.verdict.is_loss and self.num_compared >= MIN_ANSWERS
-
 
 def answers_verdict_of(answers: Sequence[AnswerSpeed]) -> SpeedVerdict:
     return speed_verdict(
@@ -148,19 +142,6 @@ def measured_words(speed: PairSpeed) -> Sentence:
             )
         )  # fmt: skip
     return joined(parts)
-
-
-def losing_words(speed: PairSpeed) -> Sentence:
-    """Advice for a pair whose last answers were slower than plain decoding; empty otherwise."""
-    if not speed.is_losing:
-        return i18n("")
-    lost = i18n(
-        "The last {num_answers} answers were slower than they would have been without drafting: {speedup:.2f}×.",
-        num_answers=speed.num_compared, speedup=speed.speedup or 0.0,
-    )  # fmt: skip
-    if not speed.draft:
-        return joined([lost, i18n("Choose the mode Off, or Auto, which drafts only when that pays.")])
-    return joined([lost, i18n("Try a mode without the draft, a smaller draft, or a file with next-token heads (MTP).")])
 
 
 def _race_words(race: RaceSpeed) -> Sentence:

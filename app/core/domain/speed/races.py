@@ -11,8 +11,6 @@ from engine.sentences import Sentence, i18n, joined
 
 MIN_LANES, MAX_LANES = 2, 3
 MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
-MAX_OPEN_MINUTES = 30.0  # time limit of a race with open end: on a busy machine a ratio may never become sure
-PRECISION_PERCENT = 5.0  # a race with open end stops when half of every interval is below this
 MAX_INTERVAL_RATIO = 4.0  # an interval with high / low above this is not shown
 
 
@@ -20,16 +18,13 @@ MAX_INTERVAL_RATIO = 4.0  # an interval with high / low above this is not shown
 class LaneChoice:
     """One lane: a mode and a depth; ``depth`` None: the engine chooses it.
 
-    ``draft``: file of the lane's own draft model; empty: the loaded one, if any. ``target``: file of another target;
-    then an empty ``draft`` means no draft. The names are for display.
+    ``draft``: file of the lane's own draft model; empty: the loaded one, if any. ``draft_name`` is for display.
     """
 
     mode: Mode
     depth: int | None = None
     draft: str = ""
-    target: str = ""
     draft_name: str = field(default="", compare=False)
-    target_name: str = field(default="", compare=False)
 
     @property
     def uses_draft(self) -> bool:
@@ -43,14 +38,13 @@ PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)
 class RaceSetup:
     """The setup of a race. ``before``: the messages before the question.
 
-    ``rounds`` None: open end, until every ratio is known to `PRECISION_PERCENT`. ``greedy``: temperature 0; else the
-    settings' sampling. ``pictures`` belong to the question, as in a `Message`. A stored race has only their number,
-    ``lost_pictures``.
+    ``greedy``: temperature 0; else the settings' sampling. ``pictures`` belong to the question, as in a `Message`. A
+    stored race has only their number, ``lost_pictures``.
     """
 
     question: str
     lanes: tuple[LaneChoice, ...] = (PLAIN_LANE, AUTO_LANE)
-    rounds: int | None = 3
+    rounds: int = 3
     max_tokens: int = 256
     greedy: bool = True
     before: tuple[Message, ...] = ()
@@ -84,8 +78,7 @@ class AnswerDifference:
 class LaneVerdict:
     """A lane's speed over its base lane, with a 95% interval over rounds.
 
-    ``ratio`` is None if a lane has no token; ``parting`` is None if the answers are equal. ``are_alike``: False for
-    lanes of two targets, whose answers are not compared.
+    ``ratio`` is None if a lane has no token; ``parting`` is None if the answers are equal.
     """
 
     lane: int
@@ -97,7 +90,6 @@ class LaneVerdict:
     parting: AnswerDifference | None
     temperature: float
     is_complete: bool = True
-    are_alike: bool = True
 
     @property
     def has_interval(self) -> bool:
@@ -124,8 +116,7 @@ class LaneResult:
 class RaceResult:
     """A finished race. ``created``: ISO 8601, UTC. ``id``: its name in the store; empty until it is stored.
 
-    ``report`` and ``markdown``: the reports of `paceline race`. ``processor``: the machine's CPU. ``threads`` and
-    ``gpu_layers``: the target's.
+    ``processor``: the machine's CPU. ``threads`` and ``gpu_layers``: the target's.
     """
 
     setup: RaceSetup
@@ -140,8 +131,6 @@ class RaceResult:
     num_rounds: int
     is_complete: bool
     temperature: float
-    report: str = ""
-    markdown: str = ""
     id: str = ""
 
 
@@ -186,8 +175,6 @@ def speed_sentence(verdict: LaneVerdict, names: Sequence[str]) -> Sentence:
 def answers_sentence(verdict: LaneVerdict) -> Sentence:
     """Whether the answers are identical, and what a difference means."""
     found = verdict.parting
-    if not verdict.are_alike:
-        return i18n("It is another model, so the answers are not compared.")
     if found is None and verdict.is_complete:
         return i18n("Same answer, token for token.")
     if found is None:
@@ -250,4 +237,3 @@ class RaceEnded(JobEvent):
 
     result: RaceResult | None = None
     problem: Problem | None = None
-    notices: tuple[str, ...] = field(default=())

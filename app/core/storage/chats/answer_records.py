@@ -36,11 +36,6 @@ def answers_of_chat(db: sqlite3.Connection, conversation_id: int) -> tuple[Answe
     return _readable(db.execute(f"{_COLUMNS} AND conversation_id = ? ORDER BY messages.id", (conversation_id,)))
 
 
-def answer_of_message(db: sqlite3.Connection, message_id: int) -> AnswerRecord | None:
-    """One answer; None if it is deleted or has no counters."""
-    return next(iter(_readable(db.execute(f"{_COLUMNS} AND messages.id = ?", (message_id,)))), None)
-
-
 def _readable(found: Iterable[Sequence[Any]]) -> tuple[AnswerRecord, ...]:
     answers = []
     for number, chat, title, created, state, target, draft, text in found:

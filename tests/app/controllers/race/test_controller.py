@@ -1,6 +1,5 @@
 """Tests races in the window with a scripted engine: by click and key, beside the chat, exported to files."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -134,9 +133,6 @@ def test_lanes_texts_and_figures_are_shown_as_they_come(harness: AppHarness, qtb
     tell(LaneProgress(1, 0, auto, finished=False))
     qtbot.waitUntil(lambda: track.lanes[1].speed.value == "10.0")
     assert track.lanes[1].text.text == "Water flows"
-    assert [lane.ratio.value for lane in track.lanes] == ["1.00×", "2.00×"]
-    assert track.verdict.headline.text() == "2.00×"
-    assert track.verdict.words.text() == "Auto: 2.00× so far"
     assert track.lanes[1].lines["accepted"].value == "33% of 15"
     tell(LaneProgress(1, 0, RunStats(tokens=200, passes=90, decode_s=20.0), finished=True))
     qtbot.waitUntil(lambda: track.lanes[1].bar.share == 1.0)
@@ -247,44 +243,25 @@ def test_the_same_race_can_be_run_once_more(harness: AppHarness, qtbot: QtBot) -
     page = start(harness, qtbot)
     first = job_of(harness)._setup
     harness.engine.tell(RaceEnded(RESULT))
-    qtbot.waitUntil(page.again_button.isVisible)
-    qtbot.mouseClick(page.again_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(page.new_button.isVisible)
+    qtbot.mouseClick(page.new_button, Qt.MouseButton.LeftButton)
+    page.form.start()
     assert page.is_racing
-    assert job_of(harness)._setup == RESULT.setup != first
+    assert job_of(harness)._setup == replace(RESULT.setup, rounds=page.form.rounds.currentData()) != first
     assert [message.content for message in job_of(harness)._request.messages][-1] == RESULT.setup.question
     assert Message("system", "Be brief.") in job_of(harness)._request.messages
 
 
-@pytest.mark.parametrize("kind", ["png", "md", "json"])
-def test_a_race_is_exported(
-    harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+def test_the_picture_of_a_race_is_saved(
+    harness: AppHarness, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    page, file = open_page(harness, qtbot), tmp_path / f"race.{kind}"
+    page, file = open_page(harness, qtbot), tmp_path / "race.png"
     page.show_result(RESULT)
-
-    def choose(dialog: QFileDialog) -> None:
-        dialog.fileSelected.emit(str(file))
-
-    monkeypatch.setattr(QFileDialog, "open", choose)
-    menu = page.export_button.menu()
-    assert menu is not None
-    menu.actions()[["png", "md", "json"].index(kind)].trigger()
+    monkeypatch.setattr(QFileDialog, "open", lambda dialog: dialog.fileSelected.emit(str(file)))
+    page.export_button.click()
     qtbot.waitUntil(page.notice.isVisible)
-    assert page.notice.message.text() == f"Race exported to race.{kind}."
-    if kind == "png":
-        picture = QImage(str(file))
-        assert picture.width() == page.track.width() * 2
-    elif kind == "md":
-        words = file.read_text("utf-8")
-        assert "> Where does water flow?" in words
-        assert "> Water flows downhill. Water flows." in words
-    else:
-        assert json.loads(file.read_text("utf-8"))["question"] == "Where does water flow?"
-
-
-def test_a_place_that_cannot_be_written_is_reported(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    page = open_page(harness, qtbot)
-    page.show_result(RESULT)
-    harness.controller.races.export(tmp_path / "no folder" / "race.md", "md")
+    assert page.notice.message.text() == "Race exported to race.png."
+    assert QImage(str(file)).width() == page.track.width() * 2
+    harness.controller.races.export(tmp_path / "no folder" / "race.png")
     qtbot.waitUntil(page.problem.isVisible)
     assert page.problem.title.text() == "The race could not be exported"

@@ -256,7 +256,7 @@ class StormyClient(threading.Thread):
                 self._tally.fault(f"schema: {value} is not by {schema}")
 
     def _look_around(self) -> None:
-        path, key = self._dice.choice((("/health", None), ("/v1/models", self._key), ("/metrics", self._key)))
+        path, key = self._dice.choice((("/health", None), ("/v1/models", self._key), ("/api/tags", self._key)))
         with self._connected() as connection:
             connection.request("GET", path, headers=self._headers(key) if key else {})
             response = connection.getresponse()

@@ -31,4 +31,4 @@ def made_run(
         inter_token_ms_p50=seconds,
         inter_token_ms_p95=seconds * 2,
     )
-    return BenchmarkRun(prompt, category, temperature, variant, stats, round_number, (1, 2, 3), seconds)
+    return BenchmarkRun(prompt, category, temperature, variant, stats, round_number, (1, 2, 3))

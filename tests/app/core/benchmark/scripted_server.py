@@ -13,8 +13,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-HELP = "--spec-type none,draft-simple,ngram-simple,ngram-mod\n    comma-separated list of types\n"
-
 
 class Handler(BaseHTTPRequestHandler):
     """The server's answers. ``looks`` counts the health requests."""
@@ -56,6 +54,7 @@ class Handler(BaseHTTPRequestHandler):
         """Send a JSON answer; None sends invalid JSON."""
         body = b"<html>" if record is None else json.dumps(record).encode()
         self.send_response(status)
+        self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -66,9 +65,6 @@ class Handler(BaseHTTPRequestHandler):
 
 def main(arguments: list[str]) -> int:
     """Serve until the process is ended."""
-    if "--help" in arguments:
-        sys.stdout.write(HELP)
-        return 0
     script = os.environ.get("SCRIPTED_SERVER") or Path(arguments[arguments.index("--model") + 1]).name
     if script == "dies":
         sys.stderr.write("loading\nerror: no such model\n")

@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from app.core.benchmark import opened_lanes
-from app.core.benchmark.opened_lanes import Lane, LaneFailedError, open_lanes, read_lanes
+from app.core.benchmark.opened_lanes import LaneFailedError, open_lanes, read_lanes
 from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice
 from app.core.paths import builtin_draft, builtin_target
 from engine.errors import ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
+from engine.fit.fit import estimate
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
 
@@ -18,12 +19,6 @@ QUESTION = ChatRequest(
     messages=(Message("user", "Repeat: red, green, blue."),), sampling=SamplingParams(temperature=0.0), max_tokens=16
 )
 DRAFT = LaneChoice(Mode.DRAFT, 3)
-OTHER = LaneChoice(Mode.OFF, target=str(builtin_draft()))
-
-
-def _model_of(lane: Lane) -> object:
-    assert isinstance(lane.session, Session)
-    return lane.session._loaded().model
 
 
 @pytest.fixture(scope="module")
@@ -55,17 +50,17 @@ def test_a_question_without_room_for_an_answer_is_refused(session: Session) -> N
 
 
 def test_the_memory_of_all_lanes_is_judged_together(session: Session) -> None:
-    (both,) = opened_lanes._contexts(session.ready().target, 2, 1024, 1)
-    two, texts = both.needed_bytes, (PLAIN_LANE, LaneChoice(Mode.SUFFIX))
+    one, texts = estimate([builtin_target()], 1024), (PLAIN_LANE, LaneChoice(Mode.SUFFIX))
+    two = 2 * (one.cache_bytes + one.compute_bytes)
     opened_lanes._check_memory(texts, session, 1024, available_bytes=two)
     with pytest.raises(NotEnoughMemoryError, match="The 2 lanes need about"):
         opened_lanes._check_memory(texts, session, 1024, available_bytes=two - 1)
     with pytest.raises(NotEnoughMemoryError):  # auto also needs the draft's cache
         opened_lanes._check_memory((PLAIN_LANE, AUTO_LANE), session, 1024, available_bytes=two)
-    for own in (replace(texts[1], draft=str(builtin_draft())), replace(texts[1], target=str(builtin_draft()))):
-        weights = builtin_draft().stat().st_size // 2  # a lane's own models are loaded additionally
-        with pytest.raises(NotEnoughMemoryError):
-            opened_lanes._check_memory((texts[0], own), session, 1024, two + weights)
+    weights = builtin_draft().stat().st_size // 2  # a lane's own draft is loaded additionally
+    own = replace(texts[1], draft=str(builtin_draft()))
+    with pytest.raises(NotEnoughMemoryError):
+        opened_lanes._check_memory((texts[0], own), session, 1024, two + weights)
 
 
 def test_a_lane_that_cannot_run_is_named() -> None:
@@ -95,22 +90,6 @@ def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:
         assert ends[0].stats.proposed > 0
     assert alone.ready().draft is None  # models of the lane were unloaded with it
     alone.close()
-
-
-def test_lanes_may_have_another_target_which_is_loaded_once(session: Session) -> None:
-    with ExitStack() as stack:
-        opened = open_lanes((PLAIN_LANE, OTHER, replace(OTHER, mode=Mode.AUTO)), session, QUESTION, stack)
-        paths = [lane.session.ready().target.path for lane in opened]
-        assert paths == [str(builtin_target()), *[str(builtin_draft())] * 2]
-        assert _model_of(opened[1]) is _model_of(opened[2])
-        assert opened[2].session.ready().draft is None  # the loaded draft belongs to the loaded target
-        ends = [
-            next(event for event in lane.session.generate(QUESTION, lambda: False) if isinstance(event, Finished))
-            for lane in opened
-        ]
-    assert ends[1].token_ids == ends[2].token_ids
-    assert ends[0].stats.tokens > 0
-    assert session.ready().target.path == str(builtin_target())
 
 
 @pytest.mark.parametrize(

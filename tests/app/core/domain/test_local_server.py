@@ -1,11 +1,8 @@
 """Tests names of this computer, and which clients need a key."""
 
-import json
-import shlex
-
 import pytest
 
-from app.core.domain.local_server import ALL_ADDRESSES, LOOPBACK, MAX_NAMES, ServerSetup, examples, read_host_names
+from app.core.domain.local_server import ALL_ADDRESSES, LOOPBACK, MAX_NAMES, ServerSetup, read_host_names
 
 
 def test_names_stand_in_a_line() -> None:
@@ -28,10 +25,3 @@ def test_other_computers_always_need_the_key() -> None:
     assert [ServerSetup(host, 80, wants_key=wants).needs_key for host in (LOOPBACK, ALL_ADDRESSES) for wants in (
         True, False,
     )] == [True, False, True, True]  # fmt: skip
-
-
-def test_a_models_name_is_quoted_in_the_examples() -> None:
-    texts = {each.program: each.text for each in examples("http://127.0.0.1:8080/v1", "Größe's", "KEY", 4096)}
-    assert all("Größe" in text for text in texts.values())
-    data = shlex.split(texts["curl"])[-1]
-    assert json.loads(data)["model"] == "Größe's"

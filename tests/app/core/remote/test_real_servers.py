@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.core.benchmark.peers.llama_server import free_ports
+from app.core.benchmark.peers import free_ports
 from app.core.domain.engines import ServerKind
 from app.core.domain.messages import MessageState
 from app.core.paths import builtin_draft, builtin_target

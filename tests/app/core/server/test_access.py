@@ -9,7 +9,7 @@ from app.core.server.application import make_application
 from tests.app.core.server.scripted_session import CHAT, HELLO, KEY, ScriptedServer
 
 WILDCARDS = ["0.0.0.0", "::"]  # noqa: S104  (nothing is bound here)
-PATHS = ["/v1/models", "/metrics", "/no/such/path"]
+PATHS = ["/v1/models", "/no/such/path"]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_further_names_are_allowed_where_they_were_given() -> None:
 
 
 def test_without_a_key_local_programs_are_served_and_foreign_pages_refused(server: ScriptedServer) -> None:
-    app = make_application(server.scheduler, "", AllowedHosts("127.0.0.1"))
+    app = make_application(server.scheduler, server.log, "", AllowedHosts("127.0.0.1"))
     client = TestClient(app, base_url="http://127.0.0.1:8080")
     assert client.post(CHAT, json=HELLO).status_code == 200
     assert client.post(CHAT, json=HELLO, headers={"Authorization": "Bearer anything"}).status_code == 200
@@ -109,7 +109,7 @@ def test_pages_of_other_origins_are_refused(server: ScriptedServer, origin: str)
 @pytest.mark.parametrize("origin", ["https://app.example", "app://obsidian.md", "http://[::1]:5173"])
 def test_pages_of_a_site_that_was_named_may_ask_with_the_key(server: ScriptedServer, origin: str) -> None:
     hosts = AllowedHosts("127.0.0.1", frozenset({origin_of(origin)}))
-    app = make_application(server.scheduler, KEY, hosts)
+    app = make_application(server.scheduler, server.log, KEY, hosts)
     client = TestClient(app, base_url="http://127.0.0.1:8080", headers={"Origin": origin})
     asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
     preflight = client.options(CHAT, headers=asked)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.types import Message
 
+from app.core.server import application
 from app.core.server.errors import UNEXPECTED
 from engine.errors import DecodeError, PromptError
 from engine.records import FinishReason
@@ -137,7 +138,7 @@ def test_programs_that_look_whether_somebody_is_there_find_out(server: ScriptedS
 @pytest.mark.parametrize("path", [f"{CHAT}/", "/v1/v1/chat/completions", "//v1//chat/completions", "/chat/completions"])
 def test_a_slash_too_many_and_the_version_twice_are_read(server: ScriptedServer, path: str) -> None:
     assert server.client.post(path, json=HELLO).status_code == 200
-    assert f'endpoint="{CHAT}",status="200"' in server.client.get("/metrics/").text
+    assert server.log.rows()[0].path in path
     assert server.client.get("/v1/api/tags/").status_code == 200
     assert server.client.post(path, json=HELLO, headers={"Authorization": ""}).status_code == 401
 
@@ -331,7 +332,6 @@ def test_a_full_queue_says_when_to_come_again(server: ScriptedServer) -> None:
     response = server.client.post(CHAT, json=HELLO)
     assert (response.status_code, response.json()["error"]["code"]) == (429, "queue_full")
     assert int(response.headers["retry-after"]) >= 1
-    assert "paceline_requests_waiting 4" in server.client.get("/metrics").text
     server.session.gate.set()
     for client in clients:
         client.leave()
@@ -362,3 +362,65 @@ def test_a_typed_grammar_is_checked_before_the_engine_sees_it(server: ScriptedSe
         assert (response.status_code, error["param"]) == (400, "grammar")
         assert error["message"].endswith(".")
     assert len(server.session.requests) == 1
+
+
+# ---- streams --------------------------------------------------------------------------------------------------------
+
+
+ANTHROPIC, RESPONSES, OLLAMA = "/v1/messages", "/v1/responses", "/api/chat"
+FIRST = {
+    CHAT: b'"role":"assistant"',
+    ANTHROPIC: b"event: message_start",
+    RESPONSES: b"event: response.in_progress",
+    "/completion": b"",
+    OLLAMA: b"",
+}
+
+
+def asking_client(server: ScriptedServer, path: str) -> Client:
+    more: dict[str, object] = {"max_tokens": 5} if path == ANTHROPIC else {"prompt": "Once"}
+    if path == RESPONSES:
+        more = {"input": "Hello", "messages": None}
+    return Client(server, path, stream=True, **more)
+
+
+@pytest.mark.parametrize("path", FIRST)
+def test_a_stream_begins_before_its_prompt_is_read(
+    server: ScriptedServer, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then come keep-alives, which no client takes for a part of the answer."""
+    monkeypatch.setattr(application, "KEEP_ALIVE_S", 0.005)
+    server.session.gate.clear()
+    asking = asking_client(server, path)
+    wait_for(lambda: asking.sent and FIRST[path] in asking.body)
+    assert asking.sent[0]["status"] == 200
+    wait_for(lambda: len(asking.sent) > 4)
+    body = asking.body
+    assert b"Good" not in body
+    if path == ANTHROPIC:
+        started = json.loads(body.split(b"data: ")[1].partition(b"\n")[0])
+        assert started["message"]["usage"]["input_tokens"] == 10
+        assert body.count(b"event: ping") > 1
+    else:
+        assert (b"\n:\n" in body or body.startswith(b":\n")) is (path != OLLAMA)
+    server.session.gate.set()
+    wait_for(lambda: b"day" in asking.body)
+    if path == OLLAMA:
+        wait_for(lambda: b'"done":true' in asking.body)
+        assert all(json.loads(line) for line in asking.body.splitlines())
+    asking.leave()
+
+
+def test_a_stream_that_waits_for_others_says_so(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(application, "EARLY_FAILURE_S", 0.01)
+    server.session.gate.clear()
+    first = asking_client(server, CHAT)
+    assert server.session.begun.acquire(timeout=PATIENCE_S)
+    waiting = asking_client(server, ANTHROPIC)
+    wait_for(lambda: len(waiting.sent) > 1)
+    assert (waiting.sent[0]["status"], waiting.body) == (200, b":\n\n")
+    server.session.gate.set()
+    wait_for(lambda: b"message_stop" in waiting.body)
+    assert waiting.body.startswith(b":\n\nevent: message_start\n")
+    for one in (first, waiting):
+        one.leave()

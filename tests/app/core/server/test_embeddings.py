@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.core.server.embeddings import MAX_INPUTS, Input
-from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling, RankPair
+from engine.embeddings import Embedded, EmbeddingForm, EmbeddingModel, Pooling
 from engine.errors import PromptTooLongError
 from tests.app.core.server.scripted_session import ScriptedServer
 
@@ -159,60 +159,8 @@ def test_without_a_model_for_it_there_are_none(server: ScriptedServer, path: str
     assert refused.headers["x-should-retry"] == "false"
 
 
-RANKER = replace(FACTS, pooling=Pooling.RANK)
-
-
-@dataclass
-class ScriptedRanker(ScriptedEmbedder):
-    """The score of a document is its length."""
-
-    facts: EmbeddingModel = RANKER
-
-    def embed(self, inputs: Sequence[Input], form: EmbeddingForm, should_stop: Callable[[], bool]) -> list[Embedded]:
-        pairs = [one for one in inputs if isinstance(one, RankPair)]
-        return [Embedded(3, (array("f", [len(one.document)]),)) for one in pairs]
-
-
-@pytest.fixture
-def ranking() -> Iterator[ScriptedServer]:
-    server = ScriptedServer(embedder=ScriptedRanker())
-    yield server
-    server.close()
-
-
-RANK = {"query": "q", "documents": ["a", "abc", {"text": "ab"}]}
-
-
-def test_documents_are_ranked_as_jinas_api_has_it(ranking: ScriptedServer) -> None:
-    told = ranking.client.post("/v1/rerank", json={**RANK, "top_n": 2, "model": "words"}).json()
-    assert told == {
-        "model": "words",
-        "object": "list",
-        "usage": {"prompt_tokens": 9, "total_tokens": 9},
-        "results": [{"index": 1, "relevance_score": 3.0}, {"index": 2, "relevance_score": 2.0}],
-    }
-    whole = ranking.client.post("/rerank", json={**RANK, "return_documents": True}).json()
-    assert [one["document"]["text"] for one in whole["results"]] == ["abc", "ab", "a"]
-
-
-@pytest.mark.parametrize(
-    ("change", "param"),
-    [
-        ({"query": None}, "query"),
-        ({"documents": []}, "documents"),
-        ({"documents": [3]}, "documents[0]"),
-        ({"documents": [{"title": "x"}]}, "documents[0]"),
-        ({"top_n": 0}, "top_n"),
-    ],
-)
-def test_what_cannot_be_ranked_is_refused(ranking: ScriptedServer, change: dict[str, Any], param: str) -> None:
-    answer = ranking.client.post("/v1/rerank", json={**RANK, **change})
-    assert (answer.status_code, answer.json()["error"]["param"]) == (400, param)
-
-
 @pytest.mark.parametrize("path", [PATH, "/embedding", "/api/embed"])
-def test_a_model_that_ranks_makes_no_vectors_and_others_rank_nothing(
-    ranking: ScriptedServer, embedding: ScriptedServer, path: str
-) -> None:
-    assert "ranks documents" in ranking.client.post(path, json={"input": "x"}).text
-    assert "ranks nothing" in embedding.client.post("/v1/rerank", json=RANK).text
+def test_a_model_that_ranks_makes_no_vectors(path: str) -> None:
+    server = ScriptedServer(embedder=ScriptedEmbedder(replace(FACTS, pooling=Pooling.RANK)))
+    assert "ranks documents" in server.client.post(path, json={"input": "x"}).text
+    server.close()

@@ -96,7 +96,7 @@ BAD: tuple[tuple[str, object], ...] = (
     (CHAT, {**HELLO, "seed": 2**70}),
     (CHAT, {**HELLO, "grammar": "root ::= ("}),
     (f"{CHAT}/input_tokens", {"messages": "Hello"}),
-    (TEXT, {"prompt": "a", "n": 500}),
+    (TEXT, {"prompt": ["a", "b"]}),
     ("/completion", {"prompt": "a", "n_predict": "many"}),
     ("/infill", {"input_prefix": "a"}),
     (RESPONSES, {"input": [{"type": "function_call", "name": "a"}]}),

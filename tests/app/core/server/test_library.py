@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
 from app.core.server.library import LoadableModel
-from app.core.server.metrics import Metrics
 from app.core.server.ollama_api import list_models
 from app.core.server.protocol import ServedModel
+from app.core.server.request_log import RequestLog
 from app.core.server.scheduler import Scheduler
 from engine.errors import NotEnoughMemoryError
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode
@@ -28,7 +28,6 @@ from tests.app.core.server.scripted_session import (
     info,
     started_worker,
 )
-from tests.waiting import wait_for as until
 
 
 def choice(name: str) -> LoadableModel:
@@ -45,10 +44,9 @@ class SwitchingServer:
         self.session = ScriptedSession()
         self.worker = started_worker(self.session)
         self.models = OneModel(None, choice("tiny"), choice("other"))
-        self.models.can_unload = True
         self.models.begin(choice("tiny"), self.session.loaded)
-        self.scheduler = Scheduler(self.worker, self.models, Metrics(), max_waiting=4)
-        app = make_application(self.scheduler, KEY, AllowedHosts("127.0.0.1"))
+        self.scheduler = Scheduler(self.worker, self.models, max_waiting=4)
+        app = make_application(self.scheduler, RequestLog(), KEY, AllowedHosts("127.0.0.1"))
         headers = {"Authorization": f"Bearer {KEY}"}
         self.client = TestClient(app, base_url="http://127.0.0.1:8080", headers=headers, raise_server_exceptions=False)
 
@@ -79,29 +77,6 @@ def test_the_list_tells_state_kind_and_date(server: SwitchingServer, tmp_path: P
     assert [first[name] for name in ("id", "type", "state", "created")] == ["tiny", "llm", "loaded", written]
     assert [second[name] for name in ("id", "type", "state", "created")] == ["other", "llm", "not-loaded", 0]
     assert [one["name"] for one in server.client.get("/api/tags").json()["models"]] == ["tiny", "other"]
-
-
-@pytest.mark.parametrize("keep_alive", [0, "0", "0s", 0.0, "0m"])
-def test_a_model_that_is_not_to_be_kept_is_unloaded(server: SwitchingServer, keep_alive: object) -> None:
-    """After its answer, or at once; the next request loads it again."""
-    asked = {"messages": [{"role": "user", "content": "Hello"}], "stream": False, "keep_alive": keep_alive}
-    assert server.client.post("/api/chat", json=asked).json()["message"]["content"] == "Good day"
-    until(lambda: server.session.loads == ["unloaded"])
-    assert server.ask("tiny") == (200, "tiny")
-    assert server.session.loads == ["unloaded", "unloaded", "tiny"]
-    told = server.client.post("/api/generate", json={"model": "tiny", "keep_alive": keep_alive}).json()
-    assert (told["done"], told["done_reason"]) == (True, "unload")
-    until(lambda: server.session.loads[-1] == "unloaded" and len(server.session.loads) == 4)
-
-
-@pytest.mark.parametrize(
-    "fields", [{}, {"keep_alive": "5m"}, {"keep_alive": -1}, {"keep_alive": False}, {"model": "away", "keep_alive": 0}]
-)
-def test_other_models_and_times_unload_nothing(server: SwitchingServer, fields: dict[str, object]) -> None:
-    asked = {"messages": [{"role": "user", "content": "Hello"}], "stream": False, **fields}
-    assert server.client.post("/api/chat", json=asked).status_code == 200
-    assert server.ask("tiny") == (200, "tiny")
-    assert server.session.loads == []
 
 
 def test_a_model_is_told_by_its_files_date_and_digest(tmp_path: Path) -> None:

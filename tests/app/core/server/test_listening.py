@@ -5,7 +5,6 @@ import contextlib
 import http.client
 import json
 import os
-import signal
 import socket
 import threading
 import time
@@ -18,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.core.domain.errors import AppError, PortTakenError
 from app.core.server import listening
-from app.core.server.listening import HttpServer, address_of, bind, ended_by_signals
+from app.core.server.listening import HttpServer, address_of, bind
 from tests.app.core.server.scripted_session import CHAT, PATIENCE_S
 from tests.waiting import wait_for
 
@@ -191,24 +190,3 @@ def test_an_address_that_is_taken_or_elsewhere_is_reported() -> None:
         bind("", 0)
     with pytest.raises(AppError, match=r"192\.0\.2\.1 cannot be listened on"):
         bind("192.0.2.1", 0)
-
-
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_impatient_second_signal_does_not_skip_what_is_done_at_the_end(number: signal.Signals) -> None:
-    done: list[str] = []
-
-    def serve() -> None:
-        with ended_by_signals():
-            try:
-                signal.raise_signal(number)
-            finally:
-                for again in (signal.SIGINT, signal.SIGTERM, signal.SIGINT):
-                    signal.raise_signal(again)
-                done.append("waited for the engine")
-
-    before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt if number is signal.SIGINT else SystemExit):
-        serve()
-    assert done == ["waited for the engine"]
-    assert signal.getsignal(signal.SIGINT) is before

@@ -18,7 +18,6 @@ from engine.records import (
     Message,
     Source,
     TextChunk,
-    TokenLogprob,
     TokenSpan,
     ToolCall,
     ToolFormat,
@@ -92,8 +91,6 @@ def test_the_form_the_tools_and_the_probabilities_are_followed() -> None:
     assert tool["function"] == {name: WEATHER[name] for name in ("name", "description", "parameters")}
     assert "tool_call" in found.request.grammar
     assert found.extras["tools"] == [WEATHER], "the model was told of this one alone"
-    assert asked(include=["message.output_text.logprobs"]).top_logprobs == 0
-    assert asked(top_logprobs=3).top_logprobs == 3
 
 
 def test_what_changes_nothing_is_taken() -> None:
@@ -133,14 +130,13 @@ CALL = '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_
 END = Finished(0, FinishReason.END, STATS)
 
 
-def builder(*, top_logprobs: int | None = None) -> ItemBuilder:
-    request = ChatRequest(top_logprobs=top_logprobs)
-    asked = CompletionRequest(request, chat=True, tool_names=frozenset({"weather"}), extras={"temperature": 0.5})
+def builder() -> ItemBuilder:
+    asked = CompletionRequest(ChatRequest(), chat=True, tool_names=frozenset({"weather"}), extras={"temperature": 0.5})
     return ItemBuilder("tiny", asked)
 
 
-def chunk(text: str, *logprobs: TokenLogprob) -> TextChunk:
-    return TextChunk(0, text, (TokenSpan(len(text), Source.TARGET),), logprobs, "<think>\n")
+def chunk(text: str) -> TextChunk:
+    return TextChunk(0, text, (TokenSpan(len(text), Source.TARGET),), (), "<think>\n")
 
 
 def streamed(*texts: str, finished: Finished = END) -> list[dict[str, Any]]:
@@ -203,17 +199,6 @@ def test_what_its_length_cut_is_incomplete(reason: FinishReason) -> None:
 def test_an_empty_answer_is_an_empty_message() -> None:
     (item,) = streamed()[-1]["response"]["output"]
     assert (item["type"], item["content"][0]["text"]) == ("message", "")
-
-
-def test_the_probabilities_are_with_their_text() -> None:
-    made = builder(top_logprobs=0)
-    made.text_chunks(chunk("</think>"))
-    tokens = [TokenLogprob(number, piece, -0.5) for number, piece in enumerate((b"Good", b" day"))]
-    raw = [event for token in tokens for event in made.text_chunks(chunk(token.piece.decode(), token))]
-    deltas = [event for event in named_events(raw) if event["type"] == "response.output_text.delta"]
-    assert [one["token"] for event in deltas for one in event["logprobs"]] == ["Good", " day"]
-    (item,) = named_events(made.last_chunks(END))[-1]["response"]["output"]
-    assert [one["logprob"] for one in item["content"][0]["logprobs"]] == [-0.5, -0.5]
 
 
 def test_a_failure_in_the_middle_is_reported_as_an_event() -> None:

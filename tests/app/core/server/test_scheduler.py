@@ -12,7 +12,6 @@ from app.core.domain.local_server import Activity
 from app.core.server.engine_job import EngineJob, SessionReply
 from app.core.server.errors import ApiError
 from app.core.server.library import LoadableModel
-from app.core.server.metrics import Metrics
 from app.core.server.scheduler import JobEvent, Scheduler, ServerJob
 from engine.records import ChatRequest, LoadRequest, Message, PrefillProgress, TextChunk
 from tests.app.core.server.scripted_session import (
@@ -72,21 +71,17 @@ class Bench:
         self.session.gate.clear()
         self.engine = SharingEngine(self.session, parallel) if parallel else started_worker(self.session)
         self.models = OneModel(None, LoadableModel(LoadRequest(OTHER), lambda _ready: served()))
-        self.scheduler = Scheduler(self.engine, self.models, Metrics(), max_waiting=max_waiting)
+        self.scheduler = Scheduler(self.engine, self.models, max_waiting=max_waiting)
 
     def ask(self, words: str, program: str = "", target: str = "") -> Asked:
-        return self.ask_all(words, program=program, target=target)[0]
-
-    def ask_all(self, *words: str, program: str = "", target: str = "") -> list[Asked]:
-        """Ask for several answers in one request."""
-        listeners = [Asked(one, program, target) for one in words]
-        self.scheduler.submit([one.job for one in listeners])
-        return listeners
+        listener = Asked(words, program, target)
+        self.scheduler.submit(listener.job)
+        return listener
 
     def call(self, target: str = "") -> Listener:
         """Let the session compute a value."""
         listener = Listener()
-        self.scheduler.submit([ServerJob(EngineJob(None, target, lambda _session, _stops: "told"), listener)])
+        self.scheduler.submit(ServerJob(EngineJob(None, target, lambda _session, _stops: "told"), listener))
         return listener
 
     @property
@@ -157,7 +152,7 @@ def test_who_leaves_ends_only_its_own_answer(bench: Callable[..., Bench]) -> Non
     four = bench(4)
     stays, leaves = four.ask("stays"), four.ask("leaves")
     four.await_begun(2)
-    four.scheduler.cancel([leaves.job])
+    four.scheduler.cancel(leaves.job)
     assert leaves.ended.wait(PATIENCE_S)
     assert not stays.events
     four.session.gate.set()
@@ -216,7 +211,7 @@ def test_a_request_for_an_unloaded_model_is_refused_without_loading(
 
 def test_at_the_end_everybody_is_told(bench: Callable[..., Bench]) -> None:
     two = bench(2)
-    listeners = [*(two.ask(f"{number}") for number in range(5)), *two.ask_all("a", "b", "c")]
+    listeners = [*(two.ask(f"{number}") for number in range(5)), *(two.ask(one) for one in "abc")]
     two.await_begun(2)
     two.scheduler.close()
     for listener in listeners:
@@ -243,32 +238,18 @@ def test_cancelling_reaches_the_pass_of_its_own_answer_only(bench: Callable[...,
     one = bench(0)
     first, second = one.ask("a"), one.ask("b")
     assert one.session.begun.acquire(timeout=PATIENCE_S)
-    one.scheduler.cancel([second.job])
+    one.scheduler.cancel(second.job)
     assert not one.session.interrupt.event.is_set()
-    one.scheduler.cancel([first.job])
+    one.scheduler.cancel(first.job)
     assert one.session.interrupt.event.is_set()
     assert first.ended.wait(PATIENCE_S)
     third = one.ask("c")
     assert one.session.begun.acquire(timeout=PATIENCE_S)
     assert not one.session.interrupt.event.is_set(), "the next pass may run"
-    one.scheduler.cancel([first.job])
+    one.scheduler.cancel(first.job)
     assert not one.session.interrupt.event.is_set(), "an answer that ended stops nobody"
-    one.scheduler.cancel([third.job])
+    one.scheduler.cancel(third.job)
     assert not second.events
-
-
-def test_further_answers_of_a_request_come_before_others_and_end_with_it(bench: Callable[..., Bench]) -> None:
-    one = bench(0, max_waiting=2)
-    several, other = one.ask_all("1", "2", "3"), one.ask("4")
-    for number in range(2):  # the first answer ends, the second begins
-        assert one.session.begun.acquire(timeout=PATIENCE_S)
-        if not number:
-            one.session.release_piece()
-    assert one.begun == ["1", "2"]
-    one.scheduler.cancel([listener.job for listener in several])
-    one.session.gate.set()
-    assert other.ended.wait(PATIENCE_S)
-    assert one.begun == ["1", "2", "4"]
 
 
 def stream_of(server: ScriptedServer, words: str) -> str:
@@ -294,10 +275,7 @@ def test_four_clients_stream_at_the_same_time_and_nothing_is_mixed_up() -> None:
             wait_for(lambda: server.scheduler.activity.num_running == 4)
             server.session.release_piece()
             wait_for(lambda: server.scheduler.activity.tokens_per_second > 0)
-            found = server.client.get("/metrics").text
             server.session.gate.set()
             assert [answer.result(PATIENCE_S) for answer in answers] == list(words)
-        assert "\npaceline_requests_running 4\n" in found
-        assert '\npaceline_requests{state="running"} 4\n' in found
     finally:
         server.close()

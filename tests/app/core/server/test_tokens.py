@@ -12,15 +12,6 @@ def test_text_becomes_tokens_and_text_again(server: ScriptedServer, prefix: str)
     assert server.client.post(f"{prefix}/detokenize", json=told).json() == {"content": "A<s>B"}
 
 
-def test_pieces_that_are_no_characters_are_bytes(server: ScriptedServer) -> None:
-    told = server.client.post("/tokenize", json={"content": "hä", "with_pieces": True}).json()
-    assert told["tokens"] == [
-        {"id": 104, "piece": "h"},
-        {"id": 195, "piece": [195]},
-        {"id": 164, "piece": [164]},
-    ]
-
-
 def test_control_tokens_are_parsed_unless_that_is_declined(server: ScriptedServer) -> None:
     def tokens(**fields: object) -> list[int]:
         found: list[int] = server.client.post("/tokenize", json={"content": "<s>a", **fields}).json()["tokens"]

@@ -80,7 +80,7 @@ WRITERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "json": (write_an_export("json"), "out.json"),
     "markdown": (write_an_export("markdown"), "out.markdown"),
     "backup": (write_a_backup, "chats-daily-20261120-120000-000000.db"),
-    "statistics": (lambda folder: write_file(folder / "s.csv", ["a"], for_spreadsheets=True), "s.csv"),
+    "statistics": (lambda folder: write_file(folder / "s.json", ["a"]), "s.json"),
 }
 
 

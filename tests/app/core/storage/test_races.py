@@ -12,7 +12,7 @@ from app.core.domain.errors import RaceStoreError
 from app.core.domain.speed.races import AnswerDifference, LaneChoice, LaneVerdict, RaceResult, main_verdict
 from app.core.storage import races
 from app.core.storage.json_records import JSON_ERRORS
-from app.core.storage.races import RaceStore, _result_from, _to_json
+from app.core.storage.races import RaceStore, _result_from, race_as_dict
 from engine.records import Mode
 from tests.race_results import RESULT, THREE_LANES, VERDICT
 
@@ -84,6 +84,21 @@ def test_a_race_that_is_too_long_or_wrong_is_not_read(tmp_path: Path, monkeypatc
         store.read(kept.id)
 
 
+def test_races_of_earlier_versions_are_read_as_far_as_they_can_be_shown(tmp_path: Path) -> None:
+    store = RaceStore(tmp_path)
+    kept = store.add(RESULT)
+    file = tmp_path / f"{kept.id}.json"
+    whole = json.loads(file.read_text("utf-8"))
+    whole["race"] |= {"report": "{}", "markdown": "# Race"}
+    whole["race"]["setup"]["rounds"] = None  # until the result was certain
+    file.write_text(json.dumps(whole), "utf-8")
+    assert store.read(kept.id) == kept
+    whole["race"]["lanes"][0]["choice"]["target"] = "/models/other.gguf"
+    file.write_text(json.dumps(whole), "utf-8")
+    assert store.all() == (), "its lanes cannot be told apart"
+    assert file.exists()
+
+
 def test_a_race_that_cannot_be_deleted_is_reported(tmp_path: Path) -> None:
     store = RaceStore(tmp_path)
     kept = store.add(RESULT)
@@ -106,9 +121,9 @@ JUNK = st.recursive(
 )
 
 
-@given(st.sampled_from(sorted(_to_json(RESULT))), JUNK)
+@given(st.sampled_from(sorted(race_as_dict(RESULT))), JUNK)
 def test_any_field_may_be_junk_without_another_failure_than_the_known_ones(name: str, junk: object) -> None:
-    data = {**json.loads(json.dumps(_to_json(RESULT))), name: junk}
+    data = {**json.loads(json.dumps(race_as_dict(RESULT))), name: junk}
     try:
         found = _result_from(data)
     except JSON_ERRORS:

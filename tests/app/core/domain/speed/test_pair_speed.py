@@ -8,7 +8,6 @@ from app.core.domain.speed.pair_speed import (
     RaceSpeed,
     answer_speed,
     credited_draft,
-    losing_words,
     measured_words,
 )
 from engine.records import Mode, RunStats, Source
@@ -32,12 +31,6 @@ def test_answers_without_a_measured_plain_cost_count_for_acceptance_only() -> No
 
 def test_a_few_tokens_are_no_measurement() -> None:
     assert PairSpeed("t", "d", (answer(3.0, tokens=20),)).speedup is None
-
-
-def test_a_loss_is_reported_after_a_few_answers() -> None:
-    assert not PairSpeed("t", "d", (answer(0.9),) * 4).is_losing
-    assert PairSpeed("t", "d", (answer(0.9),) * 5).is_losing
-    assert not PairSpeed("t", "d", (answer(1.1),) * 5).is_losing
 
 
 def test_the_newest_race_of_auto_counts_before_those_of_other_modes() -> None:
@@ -82,11 +75,3 @@ def test_races_and_answers_are_told_apart() -> None:
     assert "1.31× the speed without drafting, over the last 23 answers" in words
     assert pair.gain == 1.62
     assert measured_words(PairSpeed("t", "d")) == ""
-
-
-def test_a_pair_that_loses_is_told_what_to_try() -> None:
-    assert losing_words(PairSpeed("t", "d", (answer(1.2, tokens=100),) * 9)) == ""
-    losing = (answer(0.9, tokens=100),) * 9
-    assert "a smaller draft" in losing_words(PairSpeed("t", "d", losing))
-    assert "Auto" in losing_words(PairSpeed("t", "", losing))
-    assert "0.90×" in losing_words(PairSpeed("t", "d", losing))

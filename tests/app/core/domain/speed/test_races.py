@@ -30,7 +30,6 @@ def test_the_speed_comes_with_how_sure_it_is(changes: dict[str, object], words: 
     ("changes", "words"),
     [
         ({}, "Same answer, token for token."),
-        ({"are_alike": False}, "It is another model, so the answers are not compared."),
         ({"is_complete": False}, "Same text, up to the end of the shorter answer."),
         (
             {"parting": AnswerDifference(93, 4, "")},

@@ -14,7 +14,7 @@ from hypothesis import given as given_by
 from hypothesis import strategies as st
 
 from app.core.domain.messages import MessageState
-from app.core.domain.sums import ADDED, PairSums, Sums, add_sums, sums_by_pair, sums_of, total
+from app.core.domain.sums import ADDED, PairSums, Sums, add_sums, sums_of, total
 from app.core.storage.chats import answer_records, totals
 from app.core.storage.chats.answers import AnswerEnding, Generation
 from app.core.storage.chats.database import MEMORY, connect
@@ -23,6 +23,7 @@ from app.core.storage.chats.schema import LAYOUT
 from app.core.storage.chats.store import ChatStore
 from engine.records import Mode, RunStats, Source
 from tests.run_stats import ROUND as RUN
+from tests.run_stats import sums_by_pair
 
 counts = st.integers(min_value=0, max_value=10**6)
 seconds = st.floats(min_value=0, max_value=1e5, allow_nan=False)

@@ -1,1 +1,0 @@
-"""Other programs that answer the same prompts, to compare with."""
