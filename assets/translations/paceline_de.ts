@@ -244,9 +244,9 @@
     </message>
     <message numerus="yes">
         <source>about {count} tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>etwa {count} Token</numerusform>
+            <numerusform>etwa {count} Token</numerusform>
         </translation>
     </message>
     <message>
@@ -419,11 +419,11 @@
     </message>
     <message>
         <source>Import chats from Paceline, ChatGPT or LM Studio, or a project</source>
-        <translation type="unfinished"></translation>
+        <translation>Chats aus Paceline, ChatGPT oder LM Studio oder ein Projekt importieren</translation>
     </message>
     <message>
         <source>Exports (*.json *.zip);;All files (*)</source>
-        <translation type="unfinished"></translation>
+        <translation>Exporte (*.json *.zip);;Alle Dateien (*)</translation>
     </message>
     <message>
         <source>Project (*.zip)</source>
@@ -1017,7 +1017,7 @@
     </message>
     <message>
         <source>Context: about {used} of {size} tokens used{full}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Kontext: etwa {used} von {size} Token belegt{full}.</translation>
     </message>
     <message>
         <source>System prompt</source>
@@ -1118,7 +1118,7 @@
     </message>
     <message>
         <source>about {total} of {size} tokens</source>
-        <translation type="unfinished"></translation>
+        <translation>etwa {total} von {size} Token</translation>
     </message>
     <message numerus="yes">
         <source>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</source>
@@ -5892,7 +5892,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Choose one that “paceline doctor” lists, or none.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie eines, das „paceline doctor“ auflistet, oder keines.</translation>
     </message>
     <message>
         <source>The model&apos;s computation failed</source>
@@ -7140,7 +7140,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Choose an export of Paceline or LM Studio, or the zip that ChatGPT sends.</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie einen Export von Paceline oder LM Studio oder die ZIP-Datei von ChatGPT.</translation>
     </message>
     <message>
         <source>The link leads to something of {host} that is no GGUF file.</source>
@@ -8192,15 +8192,15 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Save the picture</source>
-        <translation type="unfinished">Bild speichern</translation>
+        <translation>Bild speichern</translation>
     </message>
     <message>
         <source>Save picture</source>
-        <translation type="unfinished"></translation>
+        <translation>Bild speichern</translation>
     </message>
     <message>
         <source>The same race again, or another one</source>
-        <translation type="unfinished"></translation>
+        <translation>Dasselbe Rennen noch einmal, oder ein anderes</translation>
     </message>
     <message>
         <source>Rounds</source>
@@ -8220,7 +8220,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Two lanes are the same. Choose another mode, draft length or draft for one of them.</source>
-        <translation type="unfinished"></translation>
+        <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus, eine andere Entwurfslänge oder einen anderen Entwurf.</translation>
     </message>
     <message>
         <source>More rounds make the result more certain.</source>
@@ -8318,7 +8318,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <name>RaceFiles</name>
     <message>
         <source>Save the picture of the race</source>
-        <translation type="unfinished"></translation>
+        <translation>Bild des Rennens speichern</translation>
     </message>
     <message>
         <source>Picture (*.png)</source>
@@ -9876,7 +9876,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <name>StatsFiles</name>
     <message>
         <source>Paceline statistics</source>
-        <translation type="unfinished"></translation>
+        <translation>Paceline-Statistik</translation>
     </message>
     <message>
         <source>JSON (*.json)</source>
@@ -10151,7 +10151,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Export all statistics as JSON</source>
-        <translation type="unfinished"></translation>
+        <translation>Alle Statistiken als JSON exportieren</translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -10203,11 +10203,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Memory of the target: weights, cache of the conversation at full length, and compute buffers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Speicher des Zielmodells: Gewichte, Cache der Unterhaltung in voller Länge und Rechenpuffer.</translation>
     </message>
     <message>
         <source>Memory of the draft model: weights, cache of the conversation at full length, and compute buffers.</source>
-        <translation type="unfinished"></translation>
+        <translation>Speicher des Entwurfsmodells: Gewichte, Cache der Unterhaltung in voller Länge und Rechenpuffer.</translation>
     </message>
     <message>
         <source>Head</source>
@@ -10783,11 +10783,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>No server yet. Add a program or an address below, or paste the mcp.json of another app.</source>
-        <translation type="unfinished"></translation>
+        <translation>Noch kein Server. Fügen Sie unten ein Programm oder eine Adresse hinzu, oder fügen Sie die mcp.json eines anderen Programms ein.</translation>
     </message>
     <message>
         <source>Command, URL or mcp.json of a server</source>
-        <translation type="unfinished"></translation>
+        <translation>Befehl, URL oder mcp.json eines Servers</translation>
     </message>
     <message>
         <source>Tools</source>

@@ -32,9 +32,9 @@
     <name>Attachments</name>
     <message numerus="yes">
         <source>about {count} tokens</source>
-        <translation type="unfinished">
-            <numerusform></numerusform>
-            <numerusform></numerusform>
+        <translation>
+            <numerusform>about {count} token</numerusform>
+            <numerusform>about {count} tokens</numerusform>
         </translation>
     </message>
 </context>
