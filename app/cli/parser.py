@@ -353,7 +353,3 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     removed = action("remove", "delete a downloaded model, or take one of your files off the list")
     removed.add_argument("name", metavar="NAME")
     action("import", "add a GGUF file without copying it").add_argument("path", metavar="PATH")
-    own = action("self-draft", "make a draft from a model, and keep it if it measures faster", "models.self_draft")
-    own.add_argument("target", metavar="MODEL", help="a GGUF file, or a model of the library")
-    what = "layers to leave out, as 3,7,11; default: three copies are tried, without an eighth, a quarter, and a half"
-    own.add_argument("--layers", type=values.layer_numbers, default=(), metavar="N,N,...", help=what)

@@ -110,11 +110,6 @@ class Paths:
     def races(self) -> Path:
         return self.data / "races"
 
-    @property
-    def self_drafts(self) -> Path:
-        """The folder of self-drafts: copies of models without some of their layers."""
-        return self.cache / "self-drafts"
-
 
 def find_paths(environ: Mapping[str, str] | None = None) -> Paths:
     """The folders of this user and platform, or all under ``PACELINE_HOME``."""

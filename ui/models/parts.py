@@ -70,7 +70,6 @@ class ModelsRequests(QObject):
     link_dialog_requested = Signal()  # open the link dialog
     link_given = Signal(str)  # check a link
     link_closed = Signal()  # the link dialog was closed
-    self_draft_requested = Signal(object)  # make a draft from this `ModelRef`
     # requests of the first run
     builtin_requested = Signal()
     welcome_done = Signal()
