@@ -151,10 +151,6 @@ class DecodeError(EngineError):
     title = "The model's computation failed"
 
 
-class CacheFullError(DecodeError):
-    """The cache has no space for the tokens of a pass, and is unchanged."""
-
-
 class DraftRefusedError(EngineError):
     """The draft cannot be used with this target; the message names the token or setting that differs."""
 

@@ -15,7 +15,7 @@ from app.core.hub.pairs.speed_forecasts import Conditions, SpeedForecasts
 from app.core.hub.remote_header import read_local_header
 from app.core.paths import builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
-from engine.drafters.translation.comparison import find_template_difference, find_translation, vocabulary_sentence
+from engine.drafters.translation.comparison import find_translation, vocabulary_sentence
 from engine.errors import DraftRefusedError, EngineError
 from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
@@ -82,13 +82,13 @@ def _draft_words(target: Path, draft: Path, found: PairVerdict, expected: SpeedF
     if expected is not None and expected.would_lose:
         slow = f"{draft.name} could draft for {target.name}, but it would slow the target down here."
         why = expected.sentences if expected.is_measured else expected.details
-        return [slow, words, found.difference, *why]
+        return [slow, words, *why]
     fits = f"{draft.name} can draft for {target.name}"
     if head_method(read_header(draft)):
         fits += ": it is a head made for such a model, and both ran together."
     else:
         fits += f". {words}" if words else ": their vocabularies match."
-    return [fits, found.difference, *(expected.sentences if expected else ())]
+    return [fits, *(expected.sentences if expected else ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +153,7 @@ def _compare_vocabularies(one: LlamaModel, other: LlamaModel) -> PairVerdict:
         found = find_translation(*both)
     except DraftRefusedError as error:
         return PairVerdict(False, error.message)
-    if found is not None:
-        return PairVerdict(True, coverage=found.coverage)
-    return PairVerdict(True, difference=find_template_difference(*both))
+    return PairVerdict(True, coverage=None if found is None else found.coverage)
 
 
 def _speed_forecast(target: Path, draft: Path | None, coverage: float | None) -> SpeedForecast | None:

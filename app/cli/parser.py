@@ -124,7 +124,6 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     form = decoding.add_mutually_exclusive_group()
     form.add_argument("--json-schema", metavar="F", help="a JSON schema for the answer; - is standard input")
     form.add_argument("--grammar", metavar="F", help="a grammar for the answer, in llama.cpp's GBNF")
-    parser.add_argument("--trace", metavar="FILE", help="write the decisions for each pass, one JSON line each")
     parser.add_argument("--json", action="store_true", help=JSON_HELP)
 
 
@@ -177,7 +176,6 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--pooling", choices=[kind.value for kind in Pooling], help="how its vectors are pooled; default: its own way")
     at_once = "concurrent answers; default 0: by memory, up to 4. Each has the whole context"
     add("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
-    add("--shared-context", action="store_true", help="concurrent answers share one context, and take no more memory")
     idle = "unload the models after this time without a request; the next request loads them again"
     add("--idle-unload", type=values.minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("defaults of requests")
@@ -204,13 +202,9 @@ def _add_model_options(group: _Group) -> None:
     add("--draft-device", default="", metavar="D", help="the draft's; default: the faster one")
     modes = [mode.value for mode in SplitMode]
     add("--split-mode", choices=modes, default="layer", help="how several devices share the target")
-    main = "with --split-mode none: which of the devices, counted from 0"
-    add("--main-gpu", type=values.main_gpu, default=0, metavar="N", help=main)
     add("--tensor-split", default="", metavar="N,N", help="proportions of the devices, such as 3,1")
     experts = "keep the experts of the first N layers in main memory; default: only those that do not fit"
     add("--n-cpu-moe", type=values.layer_count, metavar="N|all", help=experts)
-    moved = "put tensors whose name matches a pattern elsewhere, as in ffn_up_exps=CPU; repeatable"
-    add("--override-tensor", action="append", default=[], metavar="P=D", help=moved)
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:

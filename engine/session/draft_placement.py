@@ -9,8 +9,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.drafters.translation.comparison import find_translation
-from engine.drafters.translation.tables import Translation
+from engine.drafters.translation.comparison import Translation, find_translation
 from engine.errors import DraftRefusedError, EngineError
 from engine.llama import library
 from engine.llama.devices import find_gpus, shared_by_default
@@ -183,8 +182,7 @@ def open_draft(
         return draft
 
     options, place = draft_options(request, target.context.n_ctx), DraftPlacement(store)
-    of_target = target.context.params
-    options = replace(options, num_sequences=of_target.num_sequences, shares_cells=of_target.shares_cells)
+    options = replace(options, num_sequences=target.context.params.num_sequences)
     if place.has_choice(request, target):
         draft = place.open(path, options, open_with, lambda: not continues)
     else:

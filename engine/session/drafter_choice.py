@@ -5,8 +5,7 @@ from collections.abc import Callable, Sequence
 from weakref import ref
 
 from engine.drafters.base import Drafter, NoDrafter
-from engine.drafters.blind import PICTURE_PLACEHOLDER, PicturelessSequence
-from engine.drafters.draft_model import DraftModelDrafter, DraftSequence
+from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.drafters.suffix.index import BOUNDARY, SuffixIndex
 from engine.drafters.translation.drafter import TranslatedDrafter
@@ -85,23 +84,17 @@ def model_drafter(
     translated: TranslatedSequence | None,
     vocab: Vocab,
     should_stop: Callable[[], bool],
-    *,
-    sees_nothing: bool,
 ) -> DraftModelDrafter | None:
     """Make the drafter of the loaded draft, which may be ``translated``, for one answer; None if there is no draft.
 
-    ``vocab`` is the target's. ``sees_nothing``: the prompt has pictures, which the draft cannot read. A draft model
-    reads a word instead of a picture, a head skips pictures.
+    ``vocab`` is the target's.
     """
     if draft is None:
         return None
     if translated is not None:
         return TranslatedDrafter(translated, vocab.eog_ids, should_stop)
     source = Source.HEAD if draft.info.head_method else Source.DRAFT
-    sequence: DraftSequence = draft.sequence
-    if sees_nothing and not draft.info.head_method:
-        sequence = PicturelessSequence(draft.sequence, tokens_within_text(vocab, PICTURE_PLACEHOLDER)[0])
-    return DraftModelDrafter(sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
+    return DraftModelDrafter(draft.sequence, vocab.n_vocab, vocab.eog_ids, should_stop, source)
 
 
 def unavailable_modes(

@@ -175,7 +175,7 @@ class EngineWorker:
                 free.append(number)
                 free.sort()
 
-            batcher.start(work, number, lambda: queued.is_cancelled)
+            batcher.start(work, lambda: queued.is_cancelled)
 
         start(first)
         while len(batcher):
@@ -200,7 +200,7 @@ class EngineWorker:
         """Whether a request may begin now, in parallel with the running answers."""
         if isinstance(queued.request, StateOrder):
             return not isinstance(queued.request, ForgetPast)  # running answers would store their text afterwards
-        return bool(free_slots) and session.batcher.has_space and self._can_share(session, queued)
+        return bool(free_slots) and self._can_share(session, queued)
 
     def _fail(self, queued: QueuedRequest, problem: Problem, needed: int = 0, *, was_cancelled: bool = False) -> None:
         self._queue.remove(queued)

@@ -260,7 +260,7 @@ class PairJudge:
         if draft_layers is None:
             draft_layers = ALL_LAYERS if settings.text("draft_device") else chosen
         placement = asked_placement(settings)
-        draft_placement = Placement() if settings.text("draft_device") else replace(placement, overrides=())
+        draft_placement = Placement() if settings.text("draft_device") else placement
         return LoadPlan(
             n_ctx=settings.integer("n_ctx") or DEFAULT_N_CTX,
             cache_type=settings.text("cache_type"),
@@ -270,7 +270,6 @@ class PairJudge:
             spread=split_over(placement, places.all, places.target),
             draft_spread=split_over(replace(draft_placement, cpu_moe_layers=None), places.all, places.draft),
             parallel=settings.integer("parallel") or 0,
-            shared_context=bool(settings.values["shared_context"]),
         )
 
     def _devices_of_settings(self) -> _PairDevices:

@@ -145,7 +145,6 @@ def fit_view(table: FitTable, pair: PairPlan) -> views.FitSummary:
     return views.FitSummary(
         n_ctx=pair.target.setup.n_ctx,
         parallel=pair.target.setup.num_answers,
-        shared_context=pair.target.setup.shared,
         parts=_parts(table, pair.draft),
         places=tuple(places),
         level=table.verdict,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from engine.errors import DraftRefusedError, EngineError
 from engine.interfaces import Tokenizer
 from engine.records import Message
-from engine.sentences import Sentence, i18n
+from engine.sentences import i18n
 
 _SYSTEM, _QUESTION, _ANSWER, _LATER = "Zyxwvut", "Qwrtpsd", "Kjhgfmn", "Vbcxzlk"  # no template contains them
 _CONVERSATIONS = (
@@ -19,16 +19,15 @@ _CONVERSATIONS = (
 )
 # If the target's delimiters at two positions are equal, the first position counts: the draft's delimiter at the
 # beginning of an answer may open reasoning, which the target's does not.
-_DELIMITER_POSITIONS = {
-    ("", _QUESTION): i18n("a question"),
-    (_QUESTION, _ANSWER): i18n("an answer"),
-    (_QUESTION, ""): i18n("the beginning of an answer"),
-    (_LATER, ""): i18n("the beginning of an answer"),
-    (_ANSWER, _LATER): i18n("the end of an answer"),
-    ("", _SYSTEM): i18n("a system prompt"),
-    (_SYSTEM, _QUESTION): i18n("the end of a system prompt"),
-}
-_MAX_SHOWN_CHARS = 80  # characters of a template in an error
+_POSITIONS = (
+    ("", _QUESTION),
+    (_QUESTION, _ANSWER),
+    (_QUESTION, ""),
+    (_LATER, ""),
+    (_ANSWER, _LATER),
+    ("", _SYSTEM),
+    (_SYSTEM, _QUESTION),
+)
 Delimiters = dict[tuple[str, str], tuple[int, ...]]
 
 
@@ -71,7 +70,7 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
     """Find the draft's tokens for the control tokens that the target's chat template writes between messages.
 
     Raises:
-        DraftRefusedError: the draft's template has no equivalent of one; the message names the token and its position.
+        DraftRefusedError: the draft's template has no equivalent of one; the message names the token.
     """
     single = _control_ids_by_text(target.tokenizer, draft.tokenizer)
     ours = _delimiters(target)
@@ -81,62 +80,32 @@ def compare_roles(target: PromptSide, draft: PromptSide) -> Roles:
     try:
         theirs = _delimiters(draft, strict=True)
     except EngineError as error:
-        raise DraftRefusedError(
-            i18n(
-                "The target's chat template uses the control token {token}, which the draft does not have, and the "
-                "draft's own template cannot be compared. {reason}",
-                token=_token_name(target.tokenizer, min(missing)),
-                reason=error.message,
-            )
-        ) from error
+        raise _refusal(target.tokenizer, min(missing), error.message) from error
     found: dict[tuple[int, ...], tuple[int, ...]] = {}
-    for joint, words in _DELIMITER_POSITIONS.items():
+    for position in _POSITIONS:
         # The part of a delimiter from its first control token on; empty without one.
-        ids = ours.get(joint, ())
+        ids = ours.get(position, ())
         first = next((i for i, token_id in enumerate(ids) if _is_control(target.tokenizer, token_id)), len(ids))
         delimiter = ids[first:]
         if not delimiter:
             continue
-        if joint not in theirs:
-            raise DraftRefusedError(_missing_delimiter(target.tokenizer, delimiter, words))
-        found.setdefault(delimiter, theirs[joint])
+        if position not in theirs:
+            raise _refusal(target.tokenizer, delimiter[0], i18n("It leaves out some of the messages."))
+        found.setdefault(delimiter, theirs[position])
     delimiters: dict[int, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {}
     for delimiter in sorted(found, key=len, reverse=True):
         delimiters.setdefault(delimiter[0], []).append((delimiter, found[delimiter]))
     return Roles(single, {first: tuple(each) for first, each in delimiters.items()})
 
 
-def template_difference(target: PromptSide, draft: PromptSide) -> Sentence | None:
-    """The first difference of the chat templates of two models with the same vocabulary; None if there is none.
-
-    Both models read the target's template, so a difference means that the draft reads an unfamiliar format.
-    """
-    ours, theirs = _delimiters(target), _delimiters(draft)
-    for joint, words in _DELIMITER_POSITIONS.items():
-        one, other = ours.get(joint), theirs.get(joint)
-        if one is not None and one != other:
-            return i18n(
-                "Both models read the target's chat template. At {place} it writes {ours}, but the draft's own "
-                "template writes {theirs}.",
-                place=words,
-                ours=_text_of(target.tokenizer, one),
-                theirs=_text_of(draft.tokenizer, other or ()),
-            )
-    return None
-
-
-def _text_of(tokenizer: Tokenizer, ids: Sequence[int]) -> str:
-    data = b"".join(tokenizer.piece(i) or tokenizer.token_text(i).encode() for i in ids)
-    text = data.decode("utf-8", "replace")
-    return repr(text if len(text) <= _MAX_SHOWN_CHARS else f"{text[:_MAX_SHOWN_CHARS]}...")
-
-
-def _missing_delimiter(tokenizer: Tokenizer, delimiter: Sequence[int], words: Sentence) -> Sentence:
-    return i18n(
-        "At {place}, the target's chat template writes the control token {token}. The draft's template leaves out "
-        "these messages.",
-        token=_token_name(tokenizer, delimiter[0]),
-        place=words,
+def _refusal(target: Tokenizer, token_id: int, reason: str) -> DraftRefusedError:
+    return DraftRefusedError(
+        i18n(
+            "The target's chat template uses the control token {token}, which the draft does not have, and the draft's "
+            "own template cannot be compared. {reason}",
+            token=repr(target.token_text(token_id)),
+            reason=reason,
+        )
     )
 
 
@@ -169,10 +138,6 @@ def _ids_by_text(tokenizer: Tokenizer) -> dict[str, int]:
 
 def _is_control(tokenizer: Tokenizer, token_id: int) -> bool:
     return not tokenizer.piece(token_id) and not (tokenizer.add_bos and token_id == tokenizer.bos_id)
-
-
-def _token_name(tokenizer: Tokenizer, token_id: int) -> str:
-    return repr(tokenizer.token_text(token_id))
 
 
 def _delimiters(side: PromptSide, *, strict: bool = False) -> Delimiters:

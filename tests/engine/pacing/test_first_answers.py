@@ -81,7 +81,7 @@ class Home:
             unseeded(self.sampling),
             stats,
             ids,
-            LoopConfig(self.pacer, self.pacer.prices.padded, (self.pacer,)),
+            LoopConfig(self.pacer, (self.pacer,)),
         )
         started, given = self.clock.now, 0
         while given < num_tokens:

@@ -292,24 +292,6 @@ def test_a_job_that_shares_runs_beside_answers_and_another_does_not(side_by_side
         assert bool(value[1]) is shares
 
 
-def test_answers_that_share_a_cache_wait_for_room_and_none_is_lost() -> None:
-    asker = Asker(4, n_ctx=256, shared_context=True)
-    assert asker.sessions[0].slot(0).parallel == 4
-    asked = [question(text, max_tokens=100) for text in PROMPTS]
-    heard = asker.ask(asked)
-    assert [one.finished.stats.tokens for one in heard] == [100] * 4
-    assert_alike(asked, heard, alone(asked))
-    asker.close()
-
-
-def test_one_that_fills_the_shared_cache_alone_ends_as_it_would_by_itself() -> None:
-    asker = Asker(2, n_ctx=256, shared_context=True)
-    heard = asker.ask([question("Once", max_tokens=400), question("The dog", max_tokens=30)])
-    assert heard[0].finished.reason is FinishReason.CONTEXT
-    assert heard[1].finished.stats.tokens == 30
-    asker.close()
-
-
 def test_a_memory_that_is_a_state_answers_one_at_a_time() -> None:
     asker = Asker(4, target="tiny-rwkv7-834K-f32.gguf", n_ctx=256)
     assert asker.ready.target.parallel == 1

@@ -58,7 +58,7 @@ class Storm:
         kind = self.dice.choice([CacheType.F16, CacheType.F16, CacheType.Q8_0])
         asked = LoadRequest(self.any_file(), draft, self.dice.choice([None, 256]), cache_type=kind)
         if self.side_by_side:
-            asked = replace(asked, parallel=self.dice.choice([1, 3, 4]), shared_context=self.dice.choice([True, False]))
+            asked = replace(asked, parallel=self.dice.choice([1, 3, 4]))
         self.wanted.append(self.worker.load(asked))
 
     def draft(self) -> None:

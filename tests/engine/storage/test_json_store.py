@@ -15,11 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.core.paths import builtin_target
-from engine.cache import states
 from engine.gguf.header import read_header
 from engine.gguf.token_weights import TokenWeights
-from engine.pacing import learning
-from engine.pacing.learning import AcceptanceStats, AcceptanceStore
 from engine.storage import cost_store, json_store, pass_samples
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.storage.json_store import JsonStore
@@ -30,13 +27,10 @@ from tests.engine.heads.head_factory import N_VOCAB, eagle3_for, qwen35_with_mtp
 REPOSITORY = Path(__file__).resolve().parents[3]
 COSTS = SavedCosts(2, {0: {1: 7.0, 8: 19.25}, 2: {1: 9.5}})
 SAMPLE = PassSample("x.gguf", 1000, TokenWeights({"Q4_K": 900, "Q6_K": 100}, 28), 2, False, "f16", {1: 20.0, 4: 24.0})
-STATS = AcceptanceStats(greedy=True).saved
 # For each store: how it is made, its file's name, the name and format of its entries, and a good entry.
 STORES: dict[str, tuple[Any, str, str, int, Any]] = {
     "costs": (CostStore, cost_store.FILE_NAME, "costs", 1, COSTS),
-    "acceptance": (AcceptanceStore, learning.FILE_NAME, "pairs", 2, {"drafted greedy": STATS}),
     "samples": (SampleStore, pass_samples.FILE_NAME, "samples", 1, SAMPLE),
-    "speeds": (states.speed_store, states.FILE_NAME, "speeds", 1, {states.DISK: 5.0}),
 }
 DAMAGED = [b"", b"\xff\xfe not text", b"[]", b"null", b"[" * 100_000]
 
@@ -74,16 +68,6 @@ DAMAGED_ENTRIES: dict[str, list[dict[str, object]]] = {
     "samples": [
         {"threads": 0}, {"points_ms": {"1": -2.0}}, {"points_ms": {}}, {"weights": {}}, {"size_bytes": None}
     ],
-    "acceptance": [
-        {"drafted greedy": {**STATS, noun: value}}
-        for noun, value in [
-            ("text", [1.0]), ("text", [-1.0] * 36), ("draft", [float("nan")] * 22), ("drafted", None),
-            ("draft", [*([1.0] * 11), *([0.0] * 11)]),  # more accepted than proposed
-            ("draft", [0.0] * 20),  # of other classes than today's
-            ("average", [1.0, 1e300, 1.0]),
-        ]
-    ] + [{"drafted greedy": {key: value for key, value in STATS.items() if key != missing}} for missing in STATS],
-    "speeds": [{"disk": speed} for speed in ("fast", 0.0, float("nan"), float("inf"))],
 }  # fmt: skip
 
 
@@ -194,19 +178,6 @@ def test_a_model_that_drafts_and_answers_has_one_sample_for_each_setting(tmp_pat
     for sample in (replace(SAMPLE, threads=1), replace(SAMPLE, cache_type="q8_0")):
         store.add(sample)
     assert len(SampleStore(tmp_path).samples) == 3
-
-
-def test_a_new_speed_counts_half(tmp_path: Path) -> None:
-    speeds, disk = states.StateSpeeds(tmp_path), states.DISK
-    assert speeds.seconds("model", disk, 100.0) is None
-    speeds.record("model", disk, 100.0, 1.0)
-    speeds.record("model", disk, 300.0, 1.0)
-    speeds.save()
-    for found in (speeds, states.StateSpeeds(tmp_path)):
-        assert found.seconds("model", disk, 200.0) == pytest.approx(1.0)
-        assert found.seconds("model", states.MEMORY, 500.0) is found.seconds("other", disk, 5.0) is None
-        found.raise_after_rejection("model", disk)
-        assert found.seconds("model", disk, 220.0) == pytest.approx(1.0)
 
 
 def test_a_file_says_what_a_token_reads(tmp_path: Path) -> None:

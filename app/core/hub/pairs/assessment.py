@@ -31,8 +31,7 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 class LoadPlan:
     """How a pair would be loaded: context, cache types, GPU layers, distribution over devices.
 
-    ``cpu_moe_layers``: number of target layers whose experts stay in main memory. ``parallel`` and ``shared_context``:
-    see `LoadRequest`.
+    ``cpu_moe_layers``: number of target layers whose experts stay in main memory. ``parallel``: see `LoadRequest`.
     """
 
     n_ctx: int = 8192
@@ -44,7 +43,6 @@ class LoadPlan:
     draft_spread: DeviceSplit = ONE_DEVICE
     cpu_moe_layers: int = 0
     parallel: int = 0
-    shared_context: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +67,8 @@ def assess_pair(
         ModelFileError: the target's vocabulary cannot be used, or the assessment was cancelled.
     """
     match = check_draft(target, draft, should_stop) if draft else None
-    pair, shared = pair_plan(target, draft, plan), plan.shared_context
-    pair = pair.answering(choose_parallel(pair, room, plan.parallel, shared=shared), shared=shared)
+    pair = pair_plan(target, draft, plan)
+    pair = pair.answering(choose_parallel(pair, room, plan.parallel))
     return PairAssessment(match, fit_table(pair, room), pair)
 
 
