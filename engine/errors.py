@@ -170,10 +170,3 @@ class SettingError(EngineError, ValueError):
 
     title = "This setting cannot be used"
     default_advice = "Change it."
-
-
-class ToolError(EngineError):
-    """A command that makes a model file failed."""
-
-    title = "The file could not be made"
-    default_advice = "Check the free disk space and the folder's permissions."

@@ -353,10 +353,10 @@ class LoadRequest:
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
     draft_threads: int | None = None
-    draft_gpu_layers: int | None = None  # None: as for the target, or 0 if measured to be faster
+    draft_gpu_layers: int | None = None  # None: as for the target
     draft_cache_type: CacheType = CacheType.F16
     placement: Placement = DEFAULT_PLACEMENT  # the target's placement
-    draft_devices: tuple[str, ...] = ()  # as in `Placement`; empty: the fastest as measured
+    draft_devices: tuple[str, ...] = ()  # as in `Placement`; empty: the target's
     mmproj: str | None = None  # the side file of a vision model; "": search the model's folder
     request_id: int = field(default=0, compare=False)
     parallel: int = 1  # maximum of parallel answers; 0: by memory, up to 4

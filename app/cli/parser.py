@@ -194,12 +194,12 @@ def _add_model_options(group: _Group) -> None:
     add("--cache-type", choices=types, default="f16", help="type of the target's cache; default f16")
     add("--flash-attention", choices=flash, default="auto", help="on a GPU; the CPU always uses it")
     add("--draft-threads", type=values.threads, metavar="N", help="threads for the draft")
-    add("--draft-gpu-layers", type=values.layer_count, metavar="N|all", help="default: the faster choice")
+    add("--draft-gpu-layers", type=values.layer_count, metavar="N|all", help="default: as for the target")
     add("--draft-cache-type", choices=types, default="f16", help="type of the draft's cache")
     # The same options as llama.cpp's programs.
     which = "devices of the target, as `paceline devices` lists them, or none; default all GPUs"
     add("--device", default="", metavar="D,D", help=which)
-    add("--draft-device", default="", metavar="D", help="the draft's; default: the faster one")
+    add("--draft-device", default="", metavar="D", help="the draft's; default: the target's")
     modes = [mode.value for mode in SplitMode]
     add("--split-mode", choices=modes, default="layer", help="how several devices share the target")
     add("--tensor-split", default="", metavar="N,N", help="proportions of the devices, such as 3,1")

@@ -150,10 +150,7 @@ def with_parallel(request: LoadRequest, options: LoadOptions) -> LoadOptions:
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
-    """Convert a request to the draft's options: the target's context, and its device unless the request differs.
-
-    (If the request names no device, `draft_placement` measures whether the CPU is faster.)
-    """
+    """Convert a request to the draft's options: the target's context, and its devices unless the request differs."""
     gpu_layers, kind = request.draft_gpu_layers, request.draft_cache_type
     if request.draft_devices:
         placement = Placement(request.draft_devices)

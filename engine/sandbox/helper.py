@@ -278,7 +278,7 @@ def error_from_json(told: dict[str, Any]) -> EngineError:
     from engine.sentences import from_json  # noqa: PLC0415
 
     kind = getattr(errors, told["kind"], errors.ModelLoadError)
-    known = (errors.ModelFileError, errors.NotEnoughMemoryError, errors.DeviceError, errors.ToolError)
+    known = (errors.ModelFileError, errors.NotEnoughMemoryError, errors.DeviceError)
     if not issubclass(kind, known):
         kind = errors.ModelLoadError
     error: EngineError = kind(from_json(told["message"]), from_json(told["advice"]))

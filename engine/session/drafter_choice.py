@@ -1,21 +1,24 @@
-"""Chooses the drafter of a mode; its text index is kept between answers."""
+"""Opens drafts, and chooses the drafter of a mode; its text index is kept between answers."""
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from weakref import ref
 
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.draft_model import DraftModelDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.drafters.suffix.index import BOUNDARY, SuffixIndex
+from engine.drafters.translation.comparison import Translation, find_translation
 from engine.drafters.translation.drafter import TranslatedDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
+from engine.errors import DraftRefusedError
 from engine.llama.vocab import Vocab
-from engine.loading.loading import Loaded, LoadedModel
+from engine.loading.loading import Loaded, LoadedModel, draft_options, fit_context, open_model
 from engine.pacing.drafter import PacedDrafter, TextOrModelDrafter
 from engine.pacing.pacer import Pacer
 from engine.prompt.typed_text import tokens_within_text
-from engine.records import ChatRequest, Mode, Source, ToolFormat
+from engine.records import ChatRequest, LoadRequest, Mode, Source, ToolFormat
 from engine.sentences import i18n
 from engine.tools.outlines import call_outlines
 
@@ -113,3 +116,34 @@ def unavailable_modes(
     if draft.info.head_method:
         return {Mode.DRAFT: _USE_HEAD_ADVICE if draft_reason in ("", NO_DRAFT) else draft_reason}
     return {Mode.HEAD: _USE_DRAFT_ADVICE if target.model.has_heads else head_reason}
+
+
+def open_draft(
+    path: str, target: LoadedModel, request: LoadRequest, progress: Callable[[float], bool]
+) -> tuple[LoadedModel, Translation | None]:
+    """Open a draft that fits the target, on the target's devices unless the user chose others; with its translation.
+
+    Raises:
+        DraftRefusedError: the draft does not fit.
+        EngineError: the draft cannot be loaded.
+    """
+    options = draft_options(request, target.context.n_ctx)
+    options = replace(options, num_sequences=target.context.params.num_sequences)
+    draft = open_model(path, fit_context([path], options), progress)
+    try:
+        sides = ((one.model.vocab, one.model.chat_template) for one in (target, draft))
+        translation = find_translation(*sides)
+    except Exception:
+        draft.close()
+        raise
+    if not draft.can_rollback:
+        draft.close()
+        raise DraftRefusedError(
+            i18n(
+                "The memory of {name} ({architecture}) can neither drop rejected tokens nor return to an earlier "
+                "state.",
+                name=draft.info.name,
+                architecture=draft.info.architecture,
+            )
+        )
+    return draft, translation

@@ -50,8 +50,14 @@ from engine.sandbox.probe import InspectHead, InspectSide
 from engine.sentences import i18n
 from engine.session.answer import Answer, AnswerPlan
 from engine.session.batcher import Batcher
-from engine.session.draft_placement import open_draft
-from engine.session.drafter_choice import MODEL_MODES, NO_DRAFT, DraftersByMode, model_drafter, unavailable_modes
+from engine.session.drafter_choice import (
+    MODEL_MODES,
+    NO_DRAFT,
+    DraftersByMode,
+    model_drafter,
+    open_draft,
+    unavailable_modes,
+)
 from engine.session.head_choice import HeadChoice, explain_stripped_heads
 from engine.session.sight import Vision
 from engine.session.summarising import Summariser
@@ -193,7 +199,7 @@ class Session:
             self._use_draft(head)
             return self.ready()
         self._inspect(Path(path), self.is_load_cancelled)
-        draft, translation = open_draft(path, target, self.request, self._store, on_progress)
+        draft, translation = open_draft(path, target, self.request, on_progress)
         self._close_draft("")
         if translation is not None:
             draft = replace(draft, info=replace(draft.info, coverage=translation.coverage))

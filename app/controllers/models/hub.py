@@ -17,7 +17,6 @@ from app.controllers.models.models import ModelController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef, PairView
-from app.core.load_requests import load_request
 from app.core.paths import assets_dir, builtin_target
 from app.core.storage.window_state import note_welcomed
 from engine.records import EngineReady, ModelInfo, Problem
@@ -84,24 +83,15 @@ class HubController(PartsController):
         from app.core.hub.pairs.device_list import DeviceList  # noqa: PLC0415
         from app.core.hub.pairs.speed_forecasts import SpeedForecasts  # noqa: PLC0415
         from app.core.storage.pair_speeds import PairSpeeds  # noqa: PLC0415
-        from engine.loading.loading import draft_options  # noqa: PLC0415
         from engine.sandbox.machine_check import check_kernels  # noqa: PLC0415
-        from engine.session.draft_placement import DraftPlacement  # noqa: PLC0415
-        from engine.storage.cost_store import CostStore  # noqa: PLC0415
 
         state, paths = self._state, self._parts.paths
 
         check_kernels(builtin_target(), paths.cache)  # first: stored costs depend on the kernels
         devices = DeviceList(paths.cache, lambda: self._ready)
 
-        def is_faster_on_cpu(draft: str) -> bool | None:
-            # Read again for each query: the engine may have measured in between.
-            return DraftPlacement(CostStore(paths.cache), devices.gpus).is_cpu_faster(
-                draft, draft_options(load_request(state.settings), 0)
-            )
-
         speed_forecasts = SpeedForecasts(paths.cache, PairSpeeds(paths.pair_speeds_file))
-        return PairJudge(self.service, lambda: state.settings, devices, speed_forecasts, is_faster_on_cpu)
+        return PairJudge(self.service, lambda: state.settings, devices, speed_forecasts)
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415

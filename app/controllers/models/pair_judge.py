@@ -55,7 +55,6 @@ log = logging.getLogger(__name__)
 
 ShouldStop = Callable[[], bool]
 ReportDrafts = Callable[[DraftList], None]
-IsFasterOnCpu = Callable[[str], bool | None]
 DEFAULT_N_CTX = 8192
 ALL_LAYERS = 10_000  # number of GPU layers for "all": more than any model has
 MAX_HEADERS = 8  # limit of the header cache; one header has up to 20 MB
@@ -94,12 +93,9 @@ class PairJudge:
         settings: Callable[[], Settings],
         devices: DeviceList,
         speed_forecasts: SpeedForecasts,
-        is_faster_on_cpu: IsFasterOnCpu = lambda _path: None,
     ) -> None:
-        """``is_faster_on_cpu`` returns for a draft's file whether the CPU was measured to be faster than the GPU."""
         self.service = service
         self._settings = settings
-        self._is_faster_beside = is_faster_on_cpu
         self._speed_forecasts = speed_forecasts
         self._devices = devices
         self._lock = threading.Lock()
@@ -300,8 +296,6 @@ class PairJudge:
         if draft is None or not plan.draft_gpu_layers or self._settings().integer("draft_gpu_layers") is not None:
             return plan
         beside = replace(plan, draft_gpu_layers=0)
-        if draft.path is not None and self._is_faster_beside(str(draft.path)):
-            return beside
         if self._settings().integer("gpu_layers") is not None:  # the user's number of layers applies to both
             return plan
         fits, fits_beside = (fit_table(pair_plan(target, draft, one), room).verdict for one in (plan, beside))

@@ -247,8 +247,6 @@ def test_check_says_yes_and_no(capsys: Capture, tmp_path: Path) -> None:
     yes = [shared_model("babyllama-tok105-f16.gguf"), shared_model("babyllamaB-tok105-f16.gguf")]
     assert main(["check", *yes]) == 0
     assert "can draft for" in capsys.readouterr().out
-    assert main(["check", *yes, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["verdict"]["difference"] is None
     no = [str(builtin_target()), str(mute_draft(tmp_path))]
     assert main(["check", *no, "--json"]) == 1
     verdict = json.loads(capsys.readouterr().out)["verdict"]

@@ -181,3 +181,49 @@ def test_doubted_larger_passes_are_assumed_cheap_until_tried() -> None:
     assert curve.cost_ms(4) == pytest.approx(45.0)
     curve.replace({1: 10.0, 4: 30.0, 8: 60.0})
     assert curve.known_ms == {1: 10.0, 4: 30.0, 8: 60.0}
+
+
+def test_one_pass_that_met_another_program_is_not_believed_at_once() -> None:
+    curve = CostCurve({1: 10.0, 2: 18.0})
+    curve.observe(4, 90.0)
+    assert curve.cost_ms(4) < 0.45 * 90.0
+    curve.observe(4, 19.5)
+    curve.observe(4, 21.0)
+    assert curve.cost_ms(4) == pytest.approx(19.5)
+
+
+def test_one_pass_that_is_cheaper_than_hoped_is_believed_at_once() -> None:
+    curve = CostCurve({1: 10.0, 2: 18.0})
+    before = curve.cost_ms(8)
+    curve.observe(8, 12.0)
+    assert before > 18.0
+    assert curve.cost_ms(8) == pytest.approx(12.0)
+
+
+def test_what_a_try_says_of_a_size_says_something_of_larger_ones() -> None:
+    curve = CostCurve({1: 10.0})
+    before = curve.points_ms[16]
+    assert before == pytest.approx(10.0 * DEFAULT_COST_CURVE[16])
+    for _ in range(3):
+        curve.observe(4, 12.0)
+    assert curve.points_ms[16] < 0.9 * before
+
+
+def test_what_is_only_hoped_is_not_kept_and_what_was_learnt_is() -> None:
+    curve = CostCurve({1: 10.0, 2: 18.0})
+    assert curve.known_ms == {1: 10.0, 2: 18.0}
+    for _ in range(2):
+        curve.observe(4, 20.0)
+    assert set(curve.known_ms) == {1, 2}
+    curve.observe(4, 20.0)
+    assert curve.known_ms == pytest.approx({1: 10.0, 2: 18.0, 4: 20.0})
+
+
+def test_what_was_learnt_outlives_a_measurement_that_is_no_longer() -> None:
+    curve = CostCurve({1: 10.0})
+    for _ in range(3):
+        curve.observe(8, 30.0)
+    curve.replace({1: 5.0, 2: 9.0})
+    assert curve.points_ms[8] == pytest.approx(15.0)
+    curve.replace({1: 5.0, 8: 20.0, 16: 40.0})
+    assert curve.points_ms[8] == pytest.approx(20.0)

@@ -196,7 +196,7 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
         ),
         integer("draft_gpu_layers", "Draft GPU layers", None, 0, 10_000).explained(
             "Layers of the draft kept on the GPU; 0 runs it on the CPU, even with the target on the GPU.",
-            automatic="the faster choice",
+            automatic="as for the model",
         ),
         choice("draft_cache_type", "Draft cache type", _CACHE_LABELS).explained(
             "How precisely the draft remembers the conversation; this affects only its proposals. With f16, keys are "
@@ -209,7 +209,7 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
             automatic="all GPUs",
         ),
         line("draft_device", "Draft device", 500, device_names, "CUDA1", FieldKind.DEVICES).explained(
-            "The device that runs the draft model.", automatic="the faster choice"
+            "The device that runs the draft model.", automatic="as for the model"
         ),
         choice("split_mode", "Split", _SPLIT_LABELS).explained(
             "How several devices share the model. Rows and tensors need devices that support it."

@@ -68,21 +68,18 @@ MIB = 2**20
 
 
 @pytest.mark.parametrize(
-    ("settings", "faster_beside", "gpu_mib", "on_gpu"),
+    ("settings", "gpu_mib", "on_gpu"),
     [
-        ({}, None, 1000, True),  # the engine's initial setting
-        ({}, True, 1000, False),  # measured
-        ({}, False, 1000, True),
-        ({}, None, 28, False),  # the target fits in GPU memory, both do not
-        ({"gpu_layers": 99}, None, 28, True),  # set by the user, so reported unchanged
-        ({"draft_gpu_layers": 99}, True, 28, True),
-        ({"draft_gpu_layers": 0}, False, 1000, False),
-        ({"gpu_layers": 0}, None, 1000, False),  # in main memory beside its target
+        ({}, 1000, True),  # the engine's initial setting
+        ({}, 28, False),  # the target fits in GPU memory, both do not
+        ({"gpu_layers": 99}, 28, True),  # set by the user, so reported unchanged
+        ({"draft_gpu_layers": 99}, 28, True),
+        ({"draft_gpu_layers": 0}, 1000, False),
+        ({"gpu_layers": 0}, 1000, False),  # in main memory beside its target
     ],
 )
 def test_a_draft_is_planned_where_it_would_be_opened(
     settings: dict[str, int],
-    faster_beside: bool | None,
     gpu_mib: int,
     on_gpu: bool,
     tmp_path: Path,
@@ -94,7 +91,7 @@ def test_a_draft_is_planned_where_it_would_be_opened(
     service = SimpleNamespace(path_of=lambda ref: ref.path, library=SimpleNamespace(folder=tmp_path))
     chosen, problems = Settings().changed(settings)
     assert not problems
-    judge = PairJudge(service, lambda: chosen, devices, SpeedForecasts(tmp_path), lambda _path: faster_beside)  # type: ignore[arg-type]
+    judge = PairJudge(service, lambda: chosen, devices, SpeedForecasts(tmp_path))  # type: ignore[arg-type]
     target, draft = (
         judge.known(ModelRef(path=str(path)), lambda: False) for path in (builtin_target(), builtin_draft())
     )
