@@ -6981,11 +6981,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>decoded again: {tokens} (about {decoding}); restoring {source} would take about {restoring}</source>
-        <translation type="unfinished"></translation>
+        <translation>neu berechnet: {tokens} (etwa {decoding}); {source} zurückzuholen, würde etwa {restoring} dauern</translation>
     </message>
     <message>
         <source>It leaves out some of the messages.</source>
-        <translation type="unfinished"></translation>
+        <translation>Einige der Nachrichten lässt sie weg.</translation>
     </message>
     <message>
         <source>{size} of its weights are missing (an incomplete download?)</source>
@@ -6993,11 +6993,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>The head has another vocabulary: it belongs to another model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Der Kopf hat ein anderes Vokabular: Er gehört zu einem anderen Modell.</translation>
     </message>
     <message>
         <source>The GPU has no room for all of it. Layers with experts in main memory: {number}.</source>
-        <translation type="unfinished"></translation>
+        <translation>Die GPU hat nicht für alles Platz. Schichten, deren Experten im Arbeitsspeicher bleiben: {number}.</translation>
     </message>
     <message>
         <source>using repeated text (n-gram)</source>
@@ -7009,11 +7009,11 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>repeated text paused, since it would not pay off</source>
-        <translation type="unfinished"></translation>
+        <translation>wiederholter Text pausiert, weil er sich nicht lohnen würde</translation>
     </message>
     <message>
         <source>draft paused, since it would not pay off</source>
-        <translation type="unfinished"></translation>
+        <translation>Entwurf pausiert, weil er sich nicht lohnen würde</translation>
     </message>
     <message>
         <source>Send the message again.</source>
@@ -7193,7 +7193,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>it cannot see pictures</source>
-        <translation type="unfinished"></translation>
+        <translation>es kann keine Bilder sehen</translation>
     </message>
     <message>
         <source>Leave it out, or close other programs.</source>
@@ -7429,15 +7429,15 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>passes made together with those of other answers: {joined} of {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>Durchläufe zusammen mit denen anderer Antworten: {joined} von {number}</translation>
     </message>
     <message>
         <source>oldest messages left out: {number} (the context holds {n_ctx:,} tokens)</source>
-        <translation type="unfinished"></translation>
+        <translation>weggelassene älteste Nachrichten: {number} (der Kontext fasst {n_ctx:,} Token)</translation>
     </message>
     <message>
         <source>questions without an answer left out: {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>weggelassene Fragen ohne Antwort: {number}</translation>
     </message>
     <message>
         <source>No model is loaded.</source>
@@ -7457,7 +7457,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>oldest messages sent as a summary: {number}</source>
-        <translation type="unfinished"></translation>
+        <translation>als Zusammenfassung gesendete älteste Nachrichten: {number}</translation>
     </message>
     <message>
         <source>The summary was cancelled.</source>
@@ -9852,7 +9852,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>as for the model</source>
-        <translation type="unfinished"></translation>
+        <translation>wie für das Modell</translation>
     </message>
     <message>
         <source>Programs may request any model of your library. It is loaded for them; your own is loaded again with your next message.</source>
