@@ -287,8 +287,8 @@ def _add_chats(parser: argparse.ArgumentParser) -> None:
     what = "JSON with all branches; as Markdown a zip of one file for each chat"
     out.add_argument("file", metavar="FILE", help=what)
     out.add_argument("--format", choices=("json", "markdown"), default="json", help="default: json")
-    into = actions.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio, or Markdown")
-    into.add_argument("files", nargs="+", metavar="FILE", help="JSON, Markdown, or the zip that ChatGPT sends")
+    into = actions.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio")
+    into.add_argument("files", nargs="+", metavar="FILE", help="JSON, or the zip that ChatGPT sends")
 
 
 def _add_projects(parser: argparse.ArgumentParser) -> None:

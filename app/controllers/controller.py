@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
-from app.controllers.chat.answers import AnswerController
+from app.controllers.chat.answers import AnswerController, VersionController
 from app.controllers.chat.attachments import AttachmentController
 from app.controllers.chat.context import ContextController
-from app.controllers.chat.conversations import ConversationController
-from app.controllers.chat.deletion import DeletionController
-from app.controllers.chat.library import LibraryController
+from app.controllers.chat.conversations import ChatSettingsController, ConversationController
+from app.controllers.chat.library import DeletionController, LibraryController
 from app.controllers.chat.projects import ProjectController
-from app.controllers.chat.settings import ChatSettingsController
 from app.controllers.chat.transfer import TransferController
-from app.controllers.chat.versions import VersionController
 from app.controllers.engine_bridge import EngineBridge
 from app.controllers.models.engines import RemoteServersController
 from app.controllers.models.hub import HubController
@@ -42,7 +39,6 @@ from engine.records import (
     Problem,
     StatsUpdate,
     SummaryUpdate,
-    TokensCounted,
 )
 from ui.models.parts import WELCOME
 from ui.text.language import translate
@@ -131,7 +127,6 @@ class Controller(PartsController):
         self.space.close()
         self.projects.close()
         self.transfer.close()
-        self.attachments.sums.stop()
         if self.hub is not None:
             self.hub.close()
         results = {
@@ -169,8 +164,6 @@ class Controller(PartsController):
             self._on_model_event(event)
         elif isinstance(event, SummaryUpdate):
             self.context.on_summary(event)
-        elif isinstance(event, TokensCounted):
-            self._parts.counts.on_counted(event)
         elif isinstance(event, EngineFailed) and self.models.is_pending(event.request_id):
             self.models.on_event(event)
         elif isinstance(event, EngineFailed) and self.races.is_pending(event.request_id):
@@ -182,15 +175,12 @@ class Controller(PartsController):
                 self.projects.on_stats(event.stats)
             elif isinstance(event, EngineFailed):
                 self.context.on_failed(event)
-                self.attachments.sums.conversation_changed()
             if isinstance(event, Finished | EngineFailed) and not self._window.isActiveWindow():
                 QApplication.alert(self._window)
 
     def _on_model_event(self, event: LoadProgress | EngineReady | EngineEnded) -> None:
         if isinstance(event, LoadProgress) and not self.models.is_pending(event.request_id):
             self.server.note_reload(event.fraction)
-        if isinstance(event, EngineReady):
-            self._parts.counts.model_changed(0 if event.target.engine_url else event.target.n_ctx)
         self.models.on_event(event)
         if isinstance(event, EngineReady):
             self.conversations.models_changed(event.target)

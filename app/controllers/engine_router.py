@@ -17,7 +17,6 @@ from app.core.domain.engines import is_remote
 from app.core.domain.lazy import Lazy
 from engine.records import (
     ChatRequest,
-    CountRequest,
     EngineEnded,
     EngineFailed,
     EngineReady,
@@ -74,7 +73,7 @@ class EngineRouter:
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
         """See `engine.requests.Engine`. A load cancels the load of the other side.
 
-        With a remote model, counts have no result, and drafts and foreground jobs fail.
+        With a remote model, drafts and foreground jobs fail.
         """
         if isinstance(request, ModelRequest | ChatRequest):
             with self._lock:
@@ -86,9 +85,7 @@ class EngineRouter:
                             engine.cancel(number)
                 self._waiting[request.request_id] = request
                 self._forward()
-        elif self._uses_remote and (
-            isinstance(request, CountRequest) or (isinstance(request, RunJob) and not request.background)
-        ):
+        elif self._uses_remote and isinstance(request, RunJob) and not request.background:
             if (event := failure_event(request, JOB_NEEDS_LOCAL_MODEL)) is not None:
                 (on_event or self._on_event)(event)
         else:

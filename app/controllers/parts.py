@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, QTimer
 
 from app.controllers.jobs import JobRunner
 from app.controllers.state import AppState
-from app.controllers.token_counts import TokenCounts
 from app.core.domain.errors import StorageError
 from app.core.domain.requests import Decode
 from app.core.domain.settings.fields import SettingValue
@@ -59,13 +58,11 @@ class Parts:
     engines: RemoteServerList
     projects: Projects = field(init=False)
     jobs: JobRunner = field(init=False)
-    counts: TokenCounts = field(init=False)
     pictures: PictureCache = field(default_factory=PictureCache)
 
     def __post_init__(self) -> None:
         self.projects = Projects(self.paths.projects_file)
         self.jobs = JobRunner(self.report)
-        self.counts = TokenCounts(self.worker)
 
     def report(self, problem: Problem) -> None:
         """Show a problem in the Models panel if it is open, else in the window."""

@@ -5,8 +5,6 @@ values are not allowed: objects whose properties one schema names have no others
 schema without a type allows only the type that its keywords imply.
 """
 
-import json
-import math
 from collections.abc import Mapping, Set
 from functools import lru_cache
 from typing import Any, TypeGuard
@@ -21,7 +19,6 @@ Schema = dict[str, Any]
 MAX_STEPS = 20_000  # limit of visited parts, since a few references can expand to an unbounded number
 MAX_DEPTH = 100
 _MAX_DIGITS = 15  # digits of an integer that a double can represent
-_MAX_EXACT_INTEGER = 2**53  # largest integer that llguidance represents exactly
 _MAP_KEYWORDS = frozenset(
     {"properties", "patternProperties", "$defs", "definitions"}
 )  # keywords that map names to schemas
@@ -29,16 +26,8 @@ _LIST_KEYWORDS = frozenset({"allOf", "anyOf", "oneOf", "prefixItems"})
 _SINGLE_KEYWORDS = frozenset({"items", "additionalProperties", "additionalItems"})
 _CHOICES = ("anyOf", "oneOf")
 _IGNORED = frozenset({"$id", "id", "$schema", "x-guidance", "title", "description", "default", "examples", "$comment"})
-_REFERENCE = _IGNORED | {"$ref"}  # keywords allowed in a plain reference
-_MAX_COMPARED_VALUES = 100  # most alternatives that are compared pairwise
 _COUNT_KEYWORDS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
-# Direction in which each bound is rounded, so that nothing more is allowed.
-_BOUND_KEYWORDS = {
-    "minimum": math.inf,
-    "exclusiveMinimum": math.inf,
-    "maximum": -math.inf,
-    "exclusiveMaximum": -math.inf,
-}
+_BOUND_KEYWORDS = frozenset({"minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum"})
 # No grammar can express these keywords; ``then``, ``else`` and the counts of ``contains`` depend on them.
 _INEXPRESSIBLE_KEYWORDS = frozenset(
     {
@@ -71,19 +60,9 @@ _KEYWORDS_BY_TYPE = {
     "number": {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"},
 }
 _ALL_TYPES = frozenset({"integer", "null", "boolean", *_KEYWORDS_BY_TYPE})
-# Replacements for llguidance's formats, which allow the 29th of February in every year, seconds that Python's datetime
-# refuses, and capital letters in a UUID.
-_DATE = (
-    r"[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
+_KNOWN_FORMATS = frozenset(
+    {"date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "time", "uri", "uuid"}
 )
-_TIME = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
-_FORMATS = {
-    "date": f"^{_DATE}$",
-    "time": f"^{_TIME}$",
-    "date-time": f"^{_DATE}T{_TIME}$",
-    "uuid": "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
-}
-_KNOWN_FORMATS = frozenset({"duration", "email", "hostname", "ipv4", "ipv6", "uri"})
 
 
 class SchemaPreparation:
@@ -200,8 +179,9 @@ class SchemaPreparation:
         if "$ref" in made:
             self._reference(made, pointer)
         self._close(node, made, pointer)
-        if "oneOf" in made and "anyOf" not in made and self._exclude_each_other(_listed(node["oneOf"])):
-            return {("anyOf" if key == "oneOf" else key): value for key, value in made.items()}
+        if "oneOf" in made:  # as in llama.cpp: a value that several alternatives allow is not excluded
+            choices = {"anyOf": made.pop("oneOf")}
+            made = {**made, "allOf": [*_listed(made.get("allOf")), choices]} if "anyOf" in made else made | choices
         return made
 
     def _value(self, key: str, value: object, pointer: str, depth: int) -> object:
@@ -214,48 +194,6 @@ class SchemaPreparation:
         if key in _COUNT_KEYWORDS and isinstance(value, float) and value.is_integer():
             return int(value)
         return value
-
-    # ---- oneOf ------------------------------------------------------------------------------------------------------
-
-    def _exclude_each_other(self, choices: list[Any]) -> bool:
-        """Whether the choices are provably disjoint, so that oneOf equals anyOf."""
-        listed = [self._values_of(choice) for choice in choices]
-        if all(values is not None for values in listed):
-            spelled = [json.dumps(value, sort_keys=True) for values in listed for value in values or ()]
-            return len(set(spelled)) == len(spelled)
-        if len(choices) > _MAX_COMPARED_VALUES:
-            return False
-        return all(self._excludes(one, other) for number, one in enumerate(choices) for other in choices[number + 1 :])
-
-    def _excludes(self, one: object, other: object, depth: int = 0) -> bool:
-        one, other = self._resolved(one), self._resolved(other)
-        self._count_step(depth)
-        values, other_values = self._values_of(one), self._values_of(other)
-        if values is not None and other_values is not None:
-            return {json.dumps(value, sort_keys=True) for value in values}.isdisjoint(
-                json.dumps(value, sort_keys=True) for value in other_values
-            )
-        if _types_of(one).isdisjoint(_types_of(other)):
-            return True
-        shared = [name for name in _listed(one.get("required")) if name in _listed(other.get("required"))]
-        pairs = [tuple(_mapped(each.get("properties")).get(str(name)) for each in (one, other)) for name in shared]
-        return _types_of(one) == _types_of(other) == {"object"} and any(
-            self._values_of(mine) is not None and self._excludes(mine, its, depth + 1) for mine, its in pairs
-        )
-
-    def _resolved(self, node: object) -> Mapping[str, Any]:
-        """The schema at the end of a chain of plain references."""
-        for _ in range(MAX_DEPTH):
-            if not isinstance(node, Mapping) or not self._is_pointer(node.get("$ref")) or node.keys() - _REFERENCE:
-                break
-            node = self._target(node["$ref"])
-        return _mapped(node)
-
-    def _values_of(self, node: object) -> list[Any] | None:
-        found = self._resolved(node)
-        if "const" in found:
-            return [found["const"]]
-        return _listed(found["enum"]) if "enum" in found else None
 
     # ---- keywords ---------------------------------------------------------------------------------------------------
 
@@ -274,13 +212,7 @@ class SchemaPreparation:
 
     def _text(self, made: Schema, pointer: str) -> None:
         name = made.get("format")
-        if name in _FORMATS and "pattern" not in made:
-            del made["format"]
-            made["pattern"] = _FORMATS[name]
-        elif name in _FORMATS and name != "uuid":
-            del made["format"]
-            made["allOf"] = [*_listed(made.get("allOf")), {"pattern": _FORMATS[name]}]
-        elif isinstance(name, str) and name not in (*_KNOWN_FORMATS, *_FORMATS):
+        if isinstance(name, str) and name not in _KNOWN_FORMATS:
             del made["format"]
             if "string" in _listed(made.get("type", "string")):
                 self.annotations[name[:100]] = None
@@ -296,13 +228,6 @@ class SchemaPreparation:
             self.dropped.setdefault("patternProperties", pointer)
 
     def _numbers(self, made: Schema, pointer: str, *, may_bound: bool) -> None:
-        for key, towards in _BOUND_KEYWORDS.items():
-            bound = made.get(key)
-            if isinstance(bound, int) and abs(bound) > _MAX_EXACT_INTEGER:
-                # Round an integer to the nearest double in a direction.
-                near = float(bound) if abs(bound) < 10**300 else math.copysign(1e300, bound)
-                is_looser = int(near) < bound if towards > 0 else int(near) > bound
-                made[key] = math.nextafter(near, towards) if is_looser else near
         if (
             may_bound
             and made.get("type") == "integer"
@@ -312,11 +237,6 @@ class SchemaPreparation:
         if "multipleOf" in made and _refusal({"type": "number", "multipleOf": made["multipleOf"]}):
             del made["multipleOf"]
             self.dropped.setdefault("multipleOf", pointer)
-        for key, values in (("enum", _listed(made.get("enum"))), ("const", [made.get("const")])):
-            if any(isinstance(value, int) and abs(value) > _MAX_EXACT_INTEGER for value in values):
-                del made[key]
-                made.setdefault("type", ["integer", "string", "null", "boolean"] if key == "enum" else "integer")
-                self.dropped.setdefault(key, pointer)
 
     def _reference(self, made: Schema, pointer: str) -> None:
         reference = made["$ref"]

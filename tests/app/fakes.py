@@ -21,7 +21,6 @@ from app.core.storage.settings_file import write_settings
 from app.startup.assembly import assemble
 from engine.records import (
     ChatRequest,
-    CountRequest,
     EngineFailed,
     EngineReady,
     Event,
@@ -34,7 +33,6 @@ from engine.records import (
     RunStats,
     Source,
     TextChunk,
-    TokensCounted,
     TokenSpan,
 )
 from engine.requests import ForgetState, Job, OnEvent, Request, RunJob, SetDraft, SetStateLimit, StateOrder
@@ -65,8 +63,6 @@ class PuppetWorker:
         self.started = False
         self.is_down = False
         self.is_loaded = False
-        self.counts_at_once = True
-        self.counts: list[CountRequest] = []
         self.library_notices: tuple[str, ...] = ()
         self._loading: list[int] = []  # numbers of unanswered requests to load models
         self._load_numbers: set[int] = set()
@@ -75,7 +71,6 @@ class PuppetWorker:
         self.started = True
 
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
-        """Record the request. If a model is loaded, requests to count tokens are answered at once."""
         if isinstance(request, LoadRequest | SetDraft):
             self._loading.append(request.request_id)
             self._load_numbers.add(request.request_id)
@@ -87,12 +82,6 @@ class PuppetWorker:
             self.requests.append(request)
         elif isinstance(request, StateOrder):
             self._note(request)
-        elif isinstance(request, CountRequest):
-            self.counts.append(request)
-            if self.counts_at_once:
-                texts = (text if isinstance(text, str) else "place " * 16 for text in request.texts)
-                counts = tuple(len(text.split()) for text in texts) if self.is_loaded else None
-                self.tell(TokensCounted(request.request_id, counts))
         elif request.background:
             problem = Problem("No session", "There is no model.", "Use a real one.")
             (on_event or self._on_event)(EngineFailed(problem, request.request_id))

@@ -1,7 +1,6 @@
 """The composer: the text box and its buttons, with the options of the next answer."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -9,13 +8,13 @@ from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.core.domain.attachments import Attachment
-from app.core.domain.context import NEARLY_FULL
+from app.core.domain.context import NEARLY_FULL, estimated_tokens
 from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.engines import host_in, is_local_url
 from app.core.domain.tools.servers import ToolMenu
 from engine.records import THINKING_OFF, THINKING_ON, Mode, ThinkingOption
 from ui.composer.attachments.chips import AttachmentTray
-from ui.composer.context_meter import ContextSum, parts_words, sum_words, warning
+from ui.composer.context_meter import TEMPLATE_TOKENS_PER_MESSAGE, ContextSum, parts_words, sum_words, warning
 from ui.composer.message_edit import MessageEdit
 from ui.composer.mode_button import MenuButton, ModeButton
 from ui.text.formatting import count, tooltip
@@ -214,7 +213,8 @@ class Composer(QWidget):
         self._ready = False
         self._not_ready = ""
         self._context = (0, 0)
-        self._sum: ContextSum | None = None
+        self._sum: ContextSum | None = None  # the shown sum
+        self._attached = 0  # estimated tokens of the attachments
         self._policy = ""
         self._reading = False
         self.edit = MessageEdit(theme)
@@ -372,15 +372,8 @@ class Composer(QWidget):
 
     def set_context(self, used: int, size: int) -> None:
         before, self._context = self._context, (used, size)
-        if self._sum is not None and used:
-            self._sum = replace(self._sum, conversation=used)
-        if self._sum is not None or _fill_words(*before) != _fill_words(used, size):
+        if self._context_sum() != self._sum or _fill_words(*before) != _fill_words(used, size):
             self._show_context()
-
-    def show_sum(self, context_sum: ContextSum | None) -> None:
-        """Show the tokens of the next message with its attachments; None: nothing to send."""
-        self._sum = context_sum
-        self._show_context()
 
     def set_overflow(self, policy: str) -> None:
         self._policy = policy
@@ -389,11 +382,21 @@ class Composer(QWidget):
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str], *, reading: bool) -> None:
         """Show the attachments; ``reading``: some are still being read, which disables Send."""
         self._reading = reading
+        self._attached = sum(one.num_tokens or 0 for one in attachments)
         self.tray.show_attachments(attachments, notes)
+        self._show_context()
         self._update()
 
+    def _context_sum(self) -> ContextSum | None:
+        """The tokens of the next prompt; None if there is nothing to send, or no model."""
+        (used, size), text = self._context, self.text
+        if not size or not (text.strip() or self._attached):
+            return None
+        return ContextSum(used, self._attached, estimated_tokens(text) + TEMPLATE_TOKENS_PER_MESSAGE, size)
+
     def _show_context(self) -> None:
-        context_sum, (used, size) = self._sum, self._context
+        context_sum, (used, size) = self._context_sum(), self._context
+        self._sum = context_sum
         parts = parts_words(context_sum) if context_sum is not None else ""
         if context_sum is not None:
             self._set_context_label(
@@ -444,6 +447,8 @@ class Composer(QWidget):
 
     def _on_text(self) -> None:
         self._update()
+        if self._context_sum() != self._sum:
+            self._show_context()
         self.text_changed.emit(self.text)
 
     def _update(self) -> None:

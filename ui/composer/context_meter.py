@@ -26,6 +26,7 @@ BAR = QSize(56, 8)
 RADIUS_PX = 3.0
 SWATCH = QSize(14, 10)
 PANEL_PX = 320
+TEMPLATE_TOKENS_PER_MESSAGE = 8  # approximate length of the template's text around a message
 BORDERS_PX = 2  # both side borders of the panel
 POLICIES = {
     "drop": tr.mark("Leave out the oldest messages"),
@@ -57,6 +58,8 @@ def summary_words(parts: ContextParts) -> str:
     if parts.refused:
         return refused_words(parts)
     template = tr("Context: {used} of {size} tokens used{full}.")
+    if parts.is_estimate:
+        template = tr("Context: about {used} of {size} tokens used{full}.")
     full = ""
     if parts.nearly_full:
         full = tr(", full") if parts.full else tr(", nearly full")
@@ -289,8 +292,6 @@ def _short_words(parts: ContextParts) -> str:
     if parts.refused:
         words = tr("{needed} of {size} · too long")
         return words.format(needed=count(parts.refused), size=count(parts.size))
-    if not parts.counted:
-        return "…"
     share = percent(parts.share)
     if not parts.nearly_full:
         return share
@@ -321,13 +322,12 @@ _POLICIES = {
 
 @dataclass(frozen=True, slots=True)
 class ContextSum:
-    """The tokens of the next prompt. ``complete`` is False while a part is not counted yet."""
+    """The tokens of the next prompt, estimated from its texts and what the last answer reported."""
 
     conversation: int
     attached: int
     typed: int
     size: int
-    complete: bool = True
 
     @property
     def total(self) -> int:
@@ -335,18 +335,14 @@ class ContextSum:
 
     @property
     def fits(self) -> bool:
-        """Whether the prompt leaves space for an answer; True if the context size is unknown."""
-        return self.size <= 0 or self.total <= self.size - MIN_ANSWER_TOKENS
+        """Whether the prompt leaves space for an answer."""
+        return self.total <= self.size - MIN_ANSWER_TOKENS
 
 
 def sum_words(context_sum: ContextSum) -> str:
-    """The sum in short: ``2,310 of 4,096 tokens``."""
-    words = translate("ContextSum", "{total} of {size} tokens")
-    if not context_sum.size:
-        total = context_sum.total
-        words = translate("ContextSum", "{total} tokens", None, total)
-    words = words.format(total=count(context_sum.total), size=count(context_sum.size))
-    return words if context_sum.complete else translate("ContextSum", "at least {sum}").format(sum=words)
+    """The sum in short: ``about 2,310 of 4,096 tokens``."""
+    words = translate("ContextSum", "about {total} of {size} tokens")
+    return words.format(total=count(context_sum.total), size=count(context_sum.size))
 
 
 def parts_words(context_sum: ContextSum) -> str:

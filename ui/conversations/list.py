@@ -28,8 +28,7 @@ from ui.widgets.building import wrap_viewport
 from ui.widgets.choice_list import paint_item_background
 
 # Total padding above and below a title, and the minimum row height. All rows are equally high, so the view queries one.
-PAD_PX, COMPACT_PAD_PX = 16, 10
-ROW_PX, COMPACT_ROW_PX = 32, 26
+PAD_PX, ROW_PX = 16, 32
 
 BAR_PX = 3
 ACTIVITY_PX = 8
@@ -45,9 +44,7 @@ class _Delegate(QStyledItemDelegate):
         self.open: int | None = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:  # noqa: ARG002
-        line = ceil(self._theme.text_height())
-        compact = self._theme.compact
-        return QSize(0, max(COMPACT_ROW_PX, line + COMPACT_PAD_PX) if compact else max(ROW_PX, line + PAD_PX))
+        return QSize(0, max(ROW_PX, ceil(self._theme.text_height()) + PAD_PX))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         item = self._model.item(index)
@@ -154,7 +151,7 @@ class ConversationList(QListView):
         self.setDropIndicatorShown(True)
         self.customContextMenuRequested.connect(self._open_menu)
         self.clicked.connect(self._on_clicked)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density or text size may have changed
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the text size may have changed
 
     def set_rows(
         self, rows: Sequence[ConversationRow], current_id: int | None, folders: Sequence[FolderRow] | None = None
@@ -296,16 +293,13 @@ class ConversationList(QListView):
         return len(self.selected_ids) > 1 and self.selectionModel().isSelected(index)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, Del deletes, F2 renames, Alt+Up and Alt+Down move rows whose order is manual."""
+        """Enter opens, Del deletes, F2 renames."""
         if self.state() is QAbstractItemView.State.EditingState:
             return  # the list also receives the Enter that ends an edit
-        moves = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}
         if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
             self.ask_delete(self.currentIndex())
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.choose(self.currentIndex())
-        elif event.key() in moves and event.modifiers() & Qt.KeyboardModifier.AltModifier:
-            self.rows.move_by(self.currentIndex(), moves[Qt.Key(event.key())])
         else:
             super().keyPressEvent(event)
 

@@ -42,8 +42,6 @@ def _conversation_menu(listing: ConversationList, row: ConversationRow, index: Q
     _add_folders(menu, listing, row)
     menu.addAction(theme.icon("copy"), tr("Duplicate"), partial(library_signals.duplicated.emit, row.id))
     _add_export(menu, theme, partial(library_signals.exported.emit, row.id), tr("Export"))
-    printed = tr("Print…")
-    menu.addAction(theme.icon("file-text"), printed, partial(library_signals.exported.emit, row.id, "print"))
     archive = tr("Unarchive") if row.archived else tr("Archive")
     menu.addAction(theme.icon("archive"), archive, partial(library_signals.archived.emit, row.id, not row.archived))
     menu.addSeparator()

@@ -1,4 +1,4 @@
-"""The chat list as a model: pinned, folders, days, archive. Fetched in slices, reordered by dragging."""
+"""The chat list as a model: pinned, folders, days, archive. Fetched in slices; chats are moved by dragging."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,6 @@ tr = Translator("ConversationModel")
 Index = QModelIndex | QPersistentModelIndex
 BATCH = 300  # rows that are fetched at once
 MIME = "application/x-paceline-conversation"
-FOLDER_MIME = "application/x-paceline-folder"
 TODAY, YESTERDAY = tr.mark("Today"), tr.mark("Yesterday")
 EARLIER = tr.mark("Earlier")
 PINNED, ARCHIVED = tr.mark("Pinned"), tr.mark("Archived")
@@ -35,13 +34,11 @@ class LibrarySignals(QObject):
     archived = Signal(int, bool)
     duplicated = Signal(int)
     moved_to_folder = Signal(int, object)  # move a conversation into a folder; None: out of its folder
-    reordered = Signal(object, object)  # ids in their new order, and their folder; None: pinned conversations
     folder_created = Signal(object)  # create a folder for a conversation; None: an empty folder
     folder_renamed = Signal(int, str)
     folder_folded = Signal(int, bool)
     folder_deleted = Signal(int)  # delete a folder but keep its conversations
-    folders_reordered = Signal(object)  # ids of folders in their new order
-    # A conversation and "markdown", "json" or "print". None means all conversations; for "print", the open one.
+    # A conversation and "markdown" or "json". None means all conversations.
     exported = Signal(object, str)
     imported = Signal()  # choose a file to import
     deleted_chats_requested = Signal()  # show the deleted conversations
@@ -258,90 +255,30 @@ class ConversationModel(QAbstractListModel):
         return Qt.DropAction.MoveAction
 
     def mimeTypes(self) -> list[str]:
-        return [MIME, FOLDER_MIME]
+        return [MIME]
 
     def mimeData(self, indexes: Sequence[QModelIndex]) -> QMimeData:
         data = QMimeData()
         for item in (self.item(index) for index in indexes):
             if isinstance(item, ConversationRow):
                 data.setData(MIME, str(item.id).encode())
-            elif item is not None and item.folder is not None:
-                data.setData(FOLDER_MIME, str(item.folder.id).encode())
         return data
 
     def dropMimeData(self, data: QMimeData, _action: Qt.DropAction, row: int, _column: int, parent: Index) -> bool:
-        """Request the move. Returns False, so that the view moves no rows before the app confirms."""
-        if data.hasFormat(FOLDER_MIME):
-            line = parent.row() if parent.isValid() else row
-            self.arrange_folder(int(bytes(data.data(FOLDER_MIME).data())), len(self._items) if line < 0 else line)
-            return False
+        """Request the move into the section. Returns False, so that the view moves no rows before the app confirms."""
         conversation_id = int(bytes(data.data(MIME).data()) or b"0")
-        onto = self.item(parent)
-        if isinstance(onto, Heading):
-            if onto.folder is not None:
-                self.library_signals.moved_to_folder.emit(conversation_id, onto.folder.id)
-            elif onto.text == ARCHIVED:
-                self.library_signals.archived.emit(conversation_id, True)
-        elif self._line_of(conversation_id) is not None:
-            self.arrange_chat(conversation_id, len(self._items) if row < 0 else row)
+        line = parent.row() + 1 if parent.isValid() else len(self._items) if row < 0 else row
+        headings = [item for item in self._items[:line] if isinstance(item, Heading)]
+        if not headings or not self.has(conversation_id):
+            return False
+        heading = headings[-1]
+        if heading.text == PINNED and heading.folder is None:
+            self.library_signals.pinned.emit(conversation_id, True)
+        elif heading.text == ARCHIVED and heading.folder is None:
+            self.library_signals.archived.emit(conversation_id, True)
+        else:
+            self.library_signals.moved_to_folder.emit(conversation_id, heading.folder.id if heading.folder else None)
         return False
-
-    def arrange_chat(self, conversation_id: int, line: int) -> None:
-        """Request to move a conversation before ``line``, into the section of that line."""
-        above = next((at for at in range(min(line, len(self._items)) - 1, -1, -1) if self._is_heading(at)), None)
-        heading = self._items[above] if above is not None else None
-        if not isinstance(heading, Heading) or above is None:
-            return
-        if heading.folder is None and heading.text != PINNED:
-            if heading.text == ARCHIVED:
-                self.library_signals.archived.emit(conversation_id, True)
-            else:
-                self.library_signals.moved_to_folder.emit(conversation_id, None)
-            return
-        before, after = self._ids(above + 1, line), self._ids(line, len(self._items), stop_at_heading=True)
-        others = [[number for number in part if number != conversation_id] for part in (before, after)]
-        folder = heading.folder.id if heading.folder else None
-        self.library_signals.reordered.emit([*others[0], conversation_id, *others[1]], folder)
-
-    def arrange_folder(self, folder_id: int, line: int) -> None:
-        """Request to move a folder before the first folder at or below ``line``, or to the end."""
-        ids = [folder.id for folder in self.folders]
-        if folder_id not in ids:
-            return
-        num_before = sum(self.index_of_folder(number).row() < line for number in ids if number != folder_id)
-        others = [number for number in ids if number != folder_id]
-        wanted = [*others[:num_before], folder_id, *others[num_before:]]
-        if wanted != ids:
-            self.library_signals.folders_reordered.emit(wanted)
-
-    def move_by(self, index: Index, by: int) -> None:
-        """Request to move a folder, or a conversation that is pinned or in a folder, one row up (-1) or down (1)."""
-        item, line = self.item(index), index.row()
-        if isinstance(item, Heading) and item.folder is not None:
-            folder = item.folder
-            ids = [each.id for each in self.folders]
-            at = ids.index(folder.id)
-            if 0 <= at + by < len(ids):
-                ids[at], ids[at + by] = ids[at + by], ids[at]
-                self.library_signals.folders_reordered.emit(ids)
-            return
-        neighbour = self._items[line + by] if 0 <= line + by < len(self._items) else None
-        if not isinstance(item, ConversationRow) or not isinstance(neighbour, ConversationRow) or item.archived:
-            return
-        if item.pinned or (item.folder_id is not None and neighbour.folder_id == item.folder_id):
-            self.arrange_chat(item.id, line - 1 if by < 0 else line + 2)
-
-    def _is_heading(self, line: int) -> bool:
-        return isinstance(self._items[line], Heading)
-
-    def _ids(self, begin: int, end: int, *, stop_at_heading: bool = False) -> list[int]:
-        found: list[int] = []
-        for item in self._items[begin:end]:
-            if isinstance(item, ConversationRow):
-                found.append(item.id)
-            elif stop_at_heading:
-                break
-        return found
 
 
 def heading_words(heading: Heading) -> str:

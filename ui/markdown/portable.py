@@ -25,6 +25,7 @@ _PARSER = SafeParser()
 _CODE = f'style="color:{INK};background-color:{BACKGROUND};font-family:monospace'
 _CELL = f"border:1px solid {LINE};padding:4px 8px;text-align:"
 _BREAKS = frozenset({"softbreak", "hardbreak"})
+CodeHtml = Callable[[str, str], str]  # returns the HTML of code in a language
 _TEXTS = frozenset({"paragraph_open", "heading_open", "th_open", "td_open", "list_item_open"})
 
 
@@ -36,18 +37,7 @@ class PortableText:
     html: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class HtmlFormats:
-    """How code and formulas look in the HTML.
-
-    ``code`` returns the HTML of code in a language, ``formula`` the HTML of a formula's source.
-    """
-
-    code: Callable[[str, str], str] = lambda code, _language: escape(code)
-    formula: Callable[[str], str] = escape
-
-
-def to_portable(markdown: str, begin: int, end: int, formats: HtmlFormats) -> PortableText:
+def to_portable(markdown: str, begin: int, end: int, code_html: CodeHtml) -> PortableText:
     """Convert the rendered form of ``markdown[begin:end]``."""
     begin, end = (place - markdown.count("\r", 0, place) for place in (begin, min(end, len(markdown))))
     source = markdown.replace("\r", "")
@@ -66,16 +56,16 @@ def to_portable(markdown: str, begin: int, end: int, formats: HtmlFormats) -> Po
     if len(kept) == len(("<p>", "words", "</p>")) and kept[0].type == "paragraph_open" and (begin or end < len(source)):
         kept = kept[1:2]  # part of one paragraph: drop its tags, since the part may be pasted into another paragraph
     return PortableText(
-        _PlainTextWriter().write(kept), str(_RENDERER.render(list(kept), _PARSER.options, {"formats": formats}))
+        _PlainTextWriter().write(kept), str(_RENDERER.render(list(kept), _PARSER.options, {"code_html": code_html}))
     )
 
 
-def plain_to_portable(text: str, begin: int, end: int, formats: HtmlFormats) -> PortableText:
+def plain_to_portable(text: str, begin: int, end: int, code_html: CodeHtml) -> PortableText:
     """Convert ``text[begin:end]`` of a text whose only markup is code fences."""
     html = ""
     for segment in plain_segments(text[begin:end]):
         if segment.is_code:
-            html += pre_html(segment.code, segment.language, formats)
+            html += pre_html(segment.code, segment.language, code_html)
             continue
         words = escape(segment.code).replace("\t", "    ").replace("  ", "\u00a0 ").replace("\n", "<br>\n")
         html += f'<p dir="rtl">{words}</p>\n' if is_right_to_left(segment.code) else f"<p>{words}</p>\n"
@@ -173,25 +163,25 @@ def _attributes(tokens: Sequence[Token], index: int) -> dict[str, str | int | fl
     return found
 
 
-def pre_html(code: str, language: str, formats: HtmlFormats) -> str:
-    return f'<pre dir="ltr" {_CODE};padding:8px">{formats.code(code.removesuffix(chr(10)), language)}</pre>\n'
+def pre_html(code: str, language: str, code_html: CodeHtml) -> str:
+    return f'<pre dir="ltr" {_CODE};padding:8px">{code_html(code.removesuffix(chr(10)), language)}</pre>\n'
 
 
-_RULES: dict[str, Callable[[Token, HtmlFormats], str]] = {
+_RULES: dict[str, Callable[[Token, CodeHtml], str]] = {
     "code_inline": lambda token, _: f'<code dir="ltr" {_CODE};white-space:pre-wrap">{escape(token.content)}</code>',
-    "fence": lambda token, formats: pre_html(token.content, (token.info.split(maxsplit=1) or [""])[0], formats),
-    "code_block": lambda token, formats: pre_html(token.content, "", formats),
+    "fence": lambda token, code_html: pre_html(token.content, (token.info.split(maxsplit=1) or [""])[0], code_html),
+    "code_block": lambda token, code_html: pre_html(token.content, "", code_html),
     "image": lambda token, _: image_link(token),
     "text_special": lambda token, _: escape(token.content),
     "softbreak": lambda _token, _: "<br>\n",
-    INLINE: lambda token, formats: formats.formula(token.content),
-    BLOCK: lambda token, formats: f'<p style="text-align:center">{formats.formula(token.content)}</p>\n',
+    INLINE: lambda token, _: escape(token.content),
+    BLOCK: lambda token, _: f'<p style="text-align:center">{escape(token.content)}</p>\n',
     TASK: lambda token, _: token.content,
 }
 
 
-def _rule(make: Callable[[Token, HtmlFormats], str]) -> Callable[..., str]:
-    return lambda tokens, index, _options, env: make(tokens[index], env["formats"])
+def _rule(make: Callable[[Token, CodeHtml], str]) -> Callable[..., str]:
+    return lambda tokens, index, _options, env: make(tokens[index], env["code_html"])
 
 
 _RENDERER = _Renderer()

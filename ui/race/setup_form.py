@@ -407,7 +407,6 @@ class SetupForm(QFrame):
         row.removed.connect(lambda: self._remove(row))
         self.rows.append(row)
         self._lanes.addWidget(row)
-        self._theme.apply_density(row)
 
     def _remove(self, row: LaneRow) -> None:
         self._delete_row(row)

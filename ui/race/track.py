@@ -187,7 +187,6 @@ class RaceView(QWidget):
         ]
         for lane in self.lanes:
             self._lane_box.addWidget(lane, 1)
-            self._theme.apply_density(lane)
         self._mark()
         self._reflow(self.width())
 

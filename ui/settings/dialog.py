@@ -28,7 +28,7 @@ from ui.widgets.dialogs import Dialog, within_screen
 tr = Translator("SettingsDialog")
 
 SIZE = QSize(800, 600)
-APPEARANCE_FIELDS = ("theme", "text_size", "density")
+APPEARANCE_FIELDS = ("theme", "text_size")
 NAV_PX, AROUND_NAV_PX = 168, 38  # the margins around the list include a scroll bar
 
 

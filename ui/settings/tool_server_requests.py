@@ -4,32 +4,27 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
 
-from app.core.domain.tools.servers import ImportView, ToolServerView
+from app.core.domain.tools.servers import ToolServer
 
 
 class ToolServerRequests(QObject):
     """Changes to the tool servers, which take effect at once.
 
-    ``read`` returns the servers, ``names`` the enabled ones without starting any. ``places``: configuration files of
-    other programs, with the programs' names; ``preview``: the servers that importing a file would add.
+    ``read`` returns the servers, ``names`` the enabled ones without starting any.
     """
 
     # a server's name
     switched = Signal(str, bool)
     restart_requested = Signal(str)
     remove_requested = Signal(str)
-    # a server's name
     sign_in_requested = Signal(str)
     sign_in_stopped = Signal(str)
     sign_out_requested = Signal(str)
     sign_in_page = Signal(str, str)  # a server's name, and the sign-in address to open in a browser
-    add_requested = Signal(str)  # a command or an address
-    import_requested = Signal(str, object)  # the path of another program's file, and the server names to import
+    add_requested = Signal(str)  # a command, an address, or the text of an mcp.json
     changed = Signal()  # servers were added, removed or switched
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.read: Callable[[], Sequence[ToolServerView]] = tuple
+        self.read: Callable[[], Sequence[ToolServer]] = tuple
         self.names: Callable[[], Sequence[str]] = tuple
-        self.places: Callable[[], Sequence[tuple[str, str]]] = tuple
-        self.preview: Callable[[str], ImportView] = ImportView

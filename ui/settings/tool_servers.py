@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QCheckBox, QFileDialog, QPlainTextEdit, QWidget
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QCheckBox, QPlainTextEdit, QWidget
 
-from app.core.domain.tools.servers import ImportView, ToolServerView
+from app.core.domain.tools.servers import Phase, ToolServer
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.text.formatting import escape_mnemonics, tooltip
-from ui.text.language import Translator, translate
+from ui.text.language import Translator
 from ui.theme.theme import Theme
-from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, scroll_area, show_text, vbox
+from ui.widgets.building import Stretch, button, hbox, label, line_edit, read_only_text, show_text, vbox
 from ui.widgets.dialogs import ConfirmDialog, link_dialog
 from ui.widgets.icon_button import IconButton
-from ui.widgets.popups import Menu
 
 tr = Translator("ToolServers")
 
@@ -22,87 +21,38 @@ DETAILS_PX = 140
 NAME_CHARS = 32  # a longer name would make the page wider than its dialog
 
 _STATES = {
-    "off": tr.mark("Off"),
-    "starting": tr.mark("Starting"),
-    "ready": tr.mark("Ready"),
-    "failed": tr.mark("Failed"),
+    Phase.OFF: tr.mark("Off"),
+    Phase.STARTING: tr.mark("Starting"),
+    Phase.READY: tr.mark("Ready"),
+    Phase.FAILED: tr.mark("Failed"),
 }
 _SIGN_IN = {
     "wanted": tr.mark("Sign in…"),
     "under way": tr.mark("Stop signing in"),
     "done": tr.mark("Sign out"),
 }
-LIST_PX = 240  # maximum height
-
-
-class ImportDialog(ConfirmDialog):
-    """Shows the servers of a file, each with its command or address; usable ones are checked."""
-
-    chosen = Signal(object)  # names of the servers to add
-
-    def __init__(self, parent: QWidget, view: ImportView) -> None:
-        text = translate("ImportDialog", "Added servers are off. Each starts only when you switch it on.")
-        super().__init__(
-            parent,
-            translate("ImportDialog", "Import servers from {source}").format(source=view.source),
-            text if view.servers else translate("ImportDialog", "All of its servers already exist."),
-            translate("ImportDialog", "Add"),
-        )
-        self.boxes: dict[str, QCheckBox] = {}
-        rows = QWidget()
-        column = vbox(parent=rows, margins=(0, 0, 8, 0), spacing=10)
-        for server in view.servers:
-            self.boxes[server.name] = box = QCheckBox(escape_mnemonics(server.name))
-            box.setChecked(not server.problem)
-            box.setAccessibleDescription(server.place)
-            box.toggled.connect(self._update)
-            group = vbox(box, spacing=2)
-            for words, kind in ((server.place, "caption"), (server.problem, "error")):
-                if words:
-                    group.addLayout(hbox(label(words, kind, wrap=True), margins=(24, 0, 0, 0)))
-            column.addLayout(group)
-        column.addStretch(1)
-        if view.servers:
-            scroll = scroll_area(rows, self.windowTitle(), sideways=False)
-            scroll.setFixedHeight(min(LIST_PX, rows.sizeHint().height() + 8))
-            self.column.addWidget(scroll)
-        if view.num_known and view.servers:
-            known = translate("ImportDialog", "%n more already exist.", None, view.num_known)
-            self.column.addWidget(label(known, "caption", wrap=True))
-        self.accepted.connect(lambda: self.chosen.emit(self.names))
-        self._update()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for name, box in self.boxes.items() if box.isChecked())
-
-    def _update(self) -> None:
-        self.accept_button.setEnabled(bool(self.names))
 
 
 class ToolServers(QWidget):
     def __init__(self, theme: Theme, requests: ToolServerRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self._shown: tuple[ToolServerView, ...] | None = None
+        self._shown: tuple[ToolServer, ...] | None = None
         self.rows: dict[str, ToolServerRow] = {}
-        self.preview: ImportDialog | None = None
         self.question: ConfirmDialog | None = None
         title = label(tr("Servers (MCP)"), "strong")
         self.empty = label(
-            tr("No server yet. Add a program or an address below, or import those of another app."),
+            tr("No server yet. Add a program or an address below, or paste the mcp.json of another app."),
             "caption",
             wrap=True,
         )
-        self.line = line_edit(tr("Command or URL of a server"), tr("Command or URL, such as uvx mcp-server-time"))
+        self.line = line_edit(
+            tr("Command, URL or mcp.json of a server"), tr("Command or URL, such as uvx mcp-server-time")
+        )
         self.add_button = button(tr("Add"), self._add, name=tr("Add a tool server"))
-        self.import_button = button(tr("Import…"), self._import)
-        self.import_menu = Menu(self.import_button)
-        self.problem = label("", "error", wrap=True)
-        self.problem.hide()
         self._list = vbox(spacing=12)
-        bottom = hbox((self.line, 1), self.add_button, self.import_button)
-        vbox(title, self.empty, self._list, bottom, self.problem, parent=self, margins=(0, 8, 0, 0), spacing=8)
+        bottom = hbox((self.line, 1), self.add_button)
+        vbox(title, self.empty, self._list, bottom, parent=self, margins=(0, 8, 0, 0), spacing=8)
         requests.sign_in_page.connect(self._ask_to_open)
         self._timer = QTimer(self, interval=REFRESH_MS)
         self._timer.timeout.connect(self.refresh)
@@ -141,41 +91,10 @@ class ToolServers(QWidget):
             self.line.clear()
             self.refresh()
 
-    def _import(self) -> None:
-        """Offer existing configuration files of other programs, and a file dialog."""
-        places = self._requests.places()
-        if not places:
-            self._ask_file()
-            return
-        self.import_menu.clear()
-        for source, path in places:
-            action = self.import_menu.addAction(escape_mnemonics(source))
-            action.triggered.connect(lambda _checked=False, path=path: self._preview(path))
-        self.import_menu.addSeparator()
-        self.import_menu.addAction(tr("Choose a file…"), self._ask_file)
-        self.import_menu.popup(self.import_button.mapToGlobal(self.import_button.rect().bottomLeft()))
-
-    def _ask_file(self) -> None:
-        dialog = QFileDialog(self, tr("Import the servers of another app"))
-        dialog.setNameFilter("JSON (*.json)")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._preview)
-        dialog.open()
-
-    def _preview(self, path: str) -> None:
-        view = self._requests.preview(path)
-        show_text(self.problem, view.problem)
-        if view.problem:
-            return
-        self.preview = ImportDialog(self, view)
-        self.preview.chosen.connect(lambda names: self._requests.import_requested.emit(path, names))
-        self.preview.chosen.connect(lambda _names: self.refresh())
-        self.preview.open()
-
 
 class ToolServerRow(QWidget):
     def __init__(
-        self, theme: Theme, view: ToolServerView, requests: ToolServerRequests, changed: Callable[[], None]
+        self, theme: Theme, view: ToolServer, requests: ToolServerRequests, changed: Callable[[], None]
     ) -> None:
         super().__init__()
         self._view = view
@@ -201,11 +120,11 @@ class ToolServerRow(QWidget):
         self._column = vbox(top, self.place, self.problem, parent=self, margins=0, spacing=4)
         self.show_server(view)
 
-    def show_server(self, view: ToolServerView) -> None:
+    def show_server(self, view: ToolServer) -> None:
         self._view = view
         self.switch.setChecked(view.is_on)
-        words = tr(_STATES.get(view.state, "Off"))
-        if view.state == "ready":
+        words = tr(_STATES[view.phase])
+        if view.phase is Phase.READY:
             words += " · " + tr("%n tools", None, len(view.tools))
         self.state.setText(words)
         self.place.setText(view.place)

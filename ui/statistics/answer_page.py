@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QCheckBox, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 
 from app.core.domain.context import ContextParts
 from app.core.domain.engine_view import EngineView
@@ -43,7 +43,6 @@ from ui.widgets.metrics import INSET_PX, BarMetric, LegendRow, MetricWidget, Val
 tr = Translator("StatsPanel")
 
 ROWS = ("tokens", "passes", "first", "p50", "p95", "p99", "prompt")
-REJECTED = "refused"  # mark of rejected tokens
 PAUSE_MS = 8  # the page is not drawn together with text that arrives
 SPARK_POINTS = 120
 _LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -115,7 +114,6 @@ class AnswerPage(StatsPage):
     """
 
     sources_selected = Signal(object)  # the frozenset of `Source` whose tokens to mark in the answers
-    rejected_toggled = Signal(bool)  # whether to show rejected tokens in the answers, struck through
     details_toggled = Signal(bool)  # the details were unfolded or folded
     find_draft = Signal()  # find a draft for the target, which has none
 
@@ -141,10 +139,6 @@ class AnswerPage(StatsPage):
         }
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)
-        self.rejected = QCheckBox(tr("Show rejected tokens"))
-        self.rejected.setToolTip(tooltip(tr("Struck through above the tokens that replaced them.")))
-        self.rejected.setAccessibleName(self.rejected.text())
-        self.rejected.toggled.connect(self.rejected_toggled)
         self.context_bar = StackedBar(theme, statistic_name("context"), statistic_help("context"))
         self.context = line_metric(theme, "context")
         self.memory = {key: line_metric(theme, key) for key in MEMORY_KEYS}
@@ -197,9 +191,7 @@ class AnswerPage(StatsPage):
             self.acceptance.rate: frozenset({"answer", "drafts"}),
             self.acceptance.by_depth: frozenset({"answer", "drafts", "local"}),
         }
-        self._add_part(
-            statistic_name("source"), [self.origin, *self.sources.values(), self.rejected], "answer", "local"
-        )
+        self._add_part(statistic_name("source"), [self.origin, *self.sources.values()], "answer", "local")
         self._add_part(tr("Context"), [self.context_bar, self.context], "answer")
         self._add_part(tr("Why"), [self.why], "answer", "local")
         self.column.addLayout(hbox(self.details, Stretch(), margins=(0, 10, 0, 0)))
@@ -252,15 +244,13 @@ class AnswerPage(StatsPage):
 
     @property
     def marks(self) -> tuple[str, ...]:
-        """The marks in the answers: names of sources, and `REJECTED`."""
-        marked = tuple(source.value for source, row in self.sources.items() if row.isChecked())
-        return (*marked, REJECTED) if self.rejected.isChecked() else marked
+        """The marks in the answers: names of sources."""
+        return tuple(source.value for source, row in self.sources.items() if row.isChecked())
 
     def set_marks(self, marks: Collection[object]) -> None:
         """Mark exactly these in the answers; unknown names are ignored."""
         for source, row in self.sources.items():
             row.setChecked(source.value in marks)
-        self.rejected.setChecked(REJECTED in marks)
 
     def set_engine(self, view: EngineView) -> None:
         texts = memory_texts(view.target, view.drafter)

@@ -220,7 +220,6 @@ class StatsPanel(QFrame):
         if key not in self._sums:
             self._sums[key] = TotalsPage(self._theme, name, empty)
             self.stack.addWidget(self._sums[key])
-            self._theme.apply_density(self._sums[key])
         return self._sums[key]
 
     def page_of(self, key: str) -> StatsPage:

@@ -1,4 +1,4 @@
-"""The theme in force: palette, typefaces, sizes, density and recoloured icons, on Fusion.
+"""The theme in force: palette, typefaces, sizes and recoloured icons, on Fusion.
 
 Text is set in Inter, code in JetBrains Mono, with the system's fonts as fallback. Both are loaded once from
 `assets/fonts`; the files lack contextual alternates, which would draw ``->`` as an arrow.
@@ -6,7 +6,6 @@ Text is set in Inter, code in JetBrains Mono, with the system's fonts as fallbac
 
 import logging
 import math
-import re
 from functools import cache
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -27,7 +26,7 @@ from PySide6.QtGui import (
     QScreen,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QApplication, QBoxLayout, QGridLayout, QLayout, QStyleFactory, QWidget
+from PySide6.QtWidgets import QApplication, QStyleFactory, QWidget
 from shiboken6 import isValid
 
 from ui.formulas.formula import FormulaCache
@@ -43,11 +42,6 @@ REGULAR, SEMIBOLD = QFont.Weight.Normal, QFont.Weight.DemiBold
 FontKey = tuple[int, QFont.Weight]  # pixels added to the base size; the weight
 TEXT_FAMILIES, CODE_FAMILIES = "Inter", "JetBrains Mono"  # family names in the font files
 _log = logging.getLogger(__name__)
-DENSITIES = ("comfortable", "compact")
-COMPACT_SHARE = 0.6  # of the comfortable spacing
-COMPACT_PADDING_LESS_PX = 2
-_SPACING = "comfortableSpacing"
-_PADDING = re.compile(r"(?<!-)padding: ([^;}]+)")
 APP_ICON_SIZES = (16, 24, 32, 48, 64, 128, 256, 512)
 
 
@@ -120,64 +114,6 @@ class IconSet:
         for size in APP_ICON_SIZES:
             icon.addFile(str(self._folder / f"paceline-{size}.png"), QSize(size, size))
         return icon
-
-
-def compacted(pixels: int) -> int:
-    """The compact form of a comfortable spacing in pixels; never 0."""
-    return pixels if pixels <= 2 else max(round(pixels * COMPACT_SHARE), 2)
-
-
-def compacted_stylesheet(sheet: str) -> str:
-    """A stylesheet with less vertical padding; focus borders still fit."""
-
-    def shorter(match: re.Match[str]) -> str:
-        parts = match.group(1).split()
-        vertical = (0, 2) if len(parts) > 2 else (0,)
-        for index in vertical:
-            pixels = int(parts[index].removesuffix("px"))
-            parts[index] = f"{max(pixels - COMPACT_PADDING_LESS_PX, 0)}px"
-        if len(parts) == 1:  # one number: change only top and bottom
-            parts.append(match.group(1).strip())
-        return "padding: " + " ".join(parts)
-
-    return _PADDING.sub(shorter, sheet)
-
-
-def apply_density(root: QWidget, density: str) -> None:
-    """Set the spacing of all layouts below ``root``. Layouts that were never compact keep their spacing.
-
-    The original spacing is stored in a property of the layout, so the density can change repeatedly.
-    """
-    layouts = root.findChildren(QLayout)
-    compact = density == "compact"
-    if compact:
-        for layout in layouts:  # store all before a change: a layout may inherit its parent's spacing
-            if layout.property(_SPACING) is None:
-                margins = layout.contentsMargins()
-                room = [margins.left(), margins.top(), margins.right(), margins.bottom(), *_spacings(layout)]
-                layout.setProperty(_SPACING, room)
-    for layout in layouts:
-        _fit_spacing(layout, compact=compact)
-
-
-def _fit_spacing(layout: QLayout, *, compact: bool) -> None:
-    made = layout.property(_SPACING)
-    if made is None:
-        return
-    numbers = [int(number) for number in made]
-    left, top, right, bottom, *spacings = [compacted(number) for number in numbers] if compact else numbers
-    layout.setContentsMargins(left, top, right, bottom)
-    if isinstance(layout, QGridLayout):
-        layout.setHorizontalSpacing(numbers[4])  # columns need their distance to be told apart
-        layout.setVerticalSpacing(spacings[1])
-    elif isinstance(layout, QBoxLayout):
-        layout.setSpacing(spacings[0])
-
-
-def _spacings(layout: QLayout) -> list[int]:
-    if isinstance(layout, QGridLayout):
-        return [layout.horizontalSpacing(), layout.verticalSpacing()]
-    return [layout.spacing()]
 
 
 def use_typefaces(folder: Path) -> None:
@@ -299,7 +235,6 @@ class Theme(QObject):
         self.formulas = FormulaCache()
         self.highlight_queue = HighlightQueue(self)
         self._name = "system"
-        self._density = DENSITIES[0]
         self._text_size = "normal"
         self.tokens = LIGHT
         self._system_base = base = max(QFontInfo(QApplication.font()).pixelSize(), SMALLEST_BASE_PX)
@@ -339,22 +274,6 @@ class Theme(QObject):
         names = tuple(TEXT_SIZES)
         return names[min(max(names.index(self._text_size) + by, 0), len(names) - 1)]
 
-    @property
-    def compact(self) -> bool:
-        return self._density == "compact"
-
-    def set_density(self, name: str, window: QWidget) -> None:
-        if name == self._density or name not in DENSITIES:
-            return
-        self._density = name
-        apply_density(window, name)
-        window.setStyleSheet(self._sheet())
-        self.changed.emit()
-
-    def apply_density(self, widget: QWidget) -> None:
-        if self.compact:
-            apply_density(widget, self._density)
-
     def set_text_size(self, name: str, window: QWidget) -> None:
         """Set the text size: a key of `TEXT_SIZES`."""
         self._text_size = name if name in TEXT_SIZES else "normal"
@@ -377,8 +296,7 @@ class Theme(QObject):
         self._widgets_with_fonts[widget] = (step, code)
 
     def _sheet(self) -> str:
-        sheet = stylesheet(self.tokens, self.type, self._images())
-        return compacted_stylesheet(sheet) if self.compact else sheet
+        return stylesheet(self.tokens, self.type, self._images())
 
     def _resolve(self) -> Palette:
         hints = QApplication.styleHints()

@@ -1,1 +1,1 @@
-"""The open chat: its messages, selection, search and printing."""
+"""The open chat: its messages, selection and search."""

@@ -1,4 +1,4 @@
-"""Parts of a chat as text and HTML for other programs; and a whole chat for printing.
+"""Parts of a chat as text and HTML for other programs.
 
 Built from messages, not from widgets. Colours are those of the light palette.
 """
@@ -11,7 +11,7 @@ from PySide6.QtCore import QMimeData
 from PySide6.QtGui import QGuiApplication
 
 from app.core.domain.thinking import split_thinking
-from ui.markdown.portable import HtmlFormats, PortableText, plain_to_portable, pre_html, to_portable
+from ui.markdown.portable import PortableText, plain_to_portable, pre_html, to_portable
 from ui.theme.highlighting import lexer_of
 
 END_OF_TEXT = 1 << 60  # a position beyond every message's end
@@ -56,17 +56,14 @@ def code_html(code: str, language: str) -> str:
     return highlight(code, lexer, HtmlFormatter(nowrap=True, noclasses=True, style="xcode")).removesuffix("\n")
 
 
-COPIED_FORMATS = HtmlFormats(code_html)
-
-
-def portable_part(piece: ExcerptPart, formats: HtmlFormats = COPIED_FORMATS) -> PortableText:
+def portable_part(piece: ExcerptPart) -> PortableText:
     if piece.role != "assistant":
-        return plain_to_portable(piece.raw, piece.begin, min(piece.end, len(piece.raw)), formats)
+        return plain_to_portable(piece.raw, piece.begin, min(piece.end, len(piece.raw)), code_html)
     split = split_thinking(piece.raw)
     bodies = [(split.shown_reasoning(piece.raw), split.reasoning_start)] * piece.with_reasoning
     bodies.append((split.answer(piece.raw), split.answer_start))
     parts = [
-        to_portable(words, max(piece.begin - base, 0), max(piece.end - base, 0), formats) for words, base in bodies
+        to_portable(words, max(piece.begin - base, 0), max(piece.end - base, 0), code_html) for words, base in bodies
     ]
     return PortableText("\n\n".join(part.text for part in parts if part.text), "".join(part.html for part in parts))
 
@@ -78,4 +75,4 @@ def excerpt_of(pieces: Iterable[ExcerptPart]) -> Excerpt:
 
 def code_excerpt(code: str, language: str) -> Excerpt:
     """A code block; its text is the code itself."""
-    return Excerpt(code, pre_html(code, language, COPIED_FORMATS))
+    return Excerpt(code, pre_html(code, language, code_html))

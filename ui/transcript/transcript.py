@@ -75,7 +75,6 @@ class Transcript(SelectableArea, QScrollArea):
         wrap_viewport(self)
         self._theme = theme
         self._marked: frozenset[Source] = frozenset()
-        self._shows_rejected = False
         self.edits: dict[int, str] = {}  # unsaved edits by message id; the cards of these messages open an editor
         self.pool = CardPool()
         self.selection = TranscriptSelection(theme, self, lambda: self.entries)
@@ -135,16 +134,8 @@ class Transcript(SelectableArea, QScrollArea):
             if isinstance(card, AnswerCard):
                 card.mark_sources(wanted)
 
-    def show_rejected(self, wanted: bool) -> None:
-        """Show or hide rejected tokens, struck through, in every answer."""
-        self._shows_rejected = wanted
-        for card in self.cards:
-            if isinstance(card, AnswerCard):
-                card.show_rejected(wanted)
-        self.lay_out()
-
     def _refresh_marks(self) -> None:
-        if self._marked or self._shows_rejected:
+        if self._marked:
             # after the answers have applied the palette
             QTimer.singleShot(0, self, lambda: self.mark_sources(self._marked))
 
@@ -156,7 +147,6 @@ class Transcript(SelectableArea, QScrollArea):
             card = self._create_card(view, width)
         if isinstance(card, AnswerCard):
             card.mark_sources(self._marked)
-            card.show_rejected(self._shows_rejected)
         if isinstance(card, UserCard | AnswerCard) and (typed := self.edits.get(view.id)):
             card.resume_edit(typed)
         self.summaries.attach_line(card)
@@ -208,7 +198,7 @@ class Transcript(SelectableArea, QScrollArea):
             card.deleteLater()
 
     def _on_theme_changed(self) -> None:
-        """Adapt the cards to a changed density, text size or palette, in this event loop iteration."""
+        """Adapt the cards to a changed text size or palette, in this event loop iteration."""
         self._heights.begin_relayout()
         QTimer.singleShot(0, self, self._on_theme_applied)
 
@@ -264,7 +254,6 @@ class Transcript(SelectableArea, QScrollArea):
         while card.build_next():
             pass
         self._column.add(card)
-        self._theme.apply_density(card)
         self._update_last()
         self.follows_end = True
         self._heights.release_anchor()
@@ -372,7 +361,6 @@ class Transcript(SelectableArea, QScrollArea):
         card = self.make_card(state.view)
         card.restore_state(state)
         self._column.replace_spacer(index, card, state.height)
-        self._theme.apply_density(card)
         self._update_last()
         return card
 
@@ -503,7 +491,6 @@ class Transcript(SelectableArea, QScrollArea):
         self._is_filled = False
         # An offscreen card is shown when complete: each added part would lay out all visible cards.
         self._column.add_above(card, shown=is_visible)
-        self._theme.apply_density(card)
         self._update_last()
 
     def jump_to_end(self) -> None:

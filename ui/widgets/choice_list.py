@@ -29,7 +29,7 @@ def paint_item_background(painter: QPainter, box: QRect, state: QStyle.StateFlag
 
 
 Index = QModelIndex | QPersistentModelIndex
-HEADING_PX, PAD_PX, COMPACT_PAD_PX, ICON_PX = 32, 9, 4, 16
+HEADING_PX, PAD_PX, ICON_PX = 32, 9, 16
 SIDE_TEXT_PX, ICON_GAP_PX = 10, 9
 LINE_PX, LEADING_PX = 19, 3  # minimum line height; space in a line above and below the letters
 _NO_PARENT = QModelIndex()
@@ -112,11 +112,7 @@ class ChoiceModel(QAbstractListModel):
 class _Delegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, model: ChoiceModel, pad: int, view: QListView) -> None:
         super().__init__(view)
-        self._theme, self._model, self._comfortable_pad, self._view = theme, model, pad, view
-
-    @property
-    def _padding(self) -> int:
-        return COMPACT_PAD_PX if self._theme.compact else self._comfortable_pad
+        self._theme, self._model, self._padding, self._view = theme, model, pad, view
 
     @property
     def _line_px(self) -> int:
@@ -215,7 +211,7 @@ class ChoiceList(QListView):
         self.setResizeMode(QListView.ResizeMode.Adjust)
         self.doubleClicked.connect(self._open)
         self.selectionModel().currentChanged.connect(self._on_current)
-        theme.changed.connect(self.scheduleDelayedItemsLayout)  # density or text size may have changed
+        theme.changed.connect(self.scheduleDelayedItemsLayout)  # the text size may have changed
 
     def set_rows(self, rows: Sequence[Choice], key: str = "") -> None:
         """Replace the rows. The row ``key``, else the current row, stays current; no signal is emitted."""

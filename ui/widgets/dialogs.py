@@ -174,8 +174,8 @@ def statistics_format(path: str) -> str:
 
 def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
     """Let the user choose export files to import; ``take`` gets their paths."""
-    title = translate("ChatFiles", "Import chats from Paceline, ChatGPT, LM Studio or Markdown, or a project")
-    filters = translate("ChatFiles", "Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)")
+    title = translate("ChatFiles", "Import chats from Paceline, ChatGPT or LM Studio, or a project")
+    filters = translate("ChatFiles", "Exports (*.json *.zip);;All files (*)")
     return _ask_open(parent, "import", title, filters, take)
 
 

@@ -131,7 +131,7 @@ class WindowDialogs(QObject):
 
     def _preview_appearance(self, key: str, value: str) -> None:
         window = self._window
-        {"theme": window.set_theme, "text_size": window.set_text_size, "density": window.set_density}[key](value)
+        {"theme": window.set_theme, "text_size": window.set_text_size}[key](value)
 
     def save(self, changed: dict[str, SettingValue]) -> None:
         self.values.update(changed)

@@ -64,7 +64,6 @@ class WindowLayout(QObject):
         for signal in (
             splitter.splitterMoved,
             stats.now.sources_selected,
-            stats.now.rejected_toggled,
             stats.now.details_toggled,
         ):
             signal.connect(self.changed)

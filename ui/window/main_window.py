@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import (
-    QChildEvent,
     QCoreApplication,
     QEvent,
     QLocale,
@@ -15,7 +14,6 @@ from PySide6.QtCore import (
     QRectF,
     QSize,
     Qt,
-    QTimer,
     Signal,
 )
 from PySide6.QtGui import (
@@ -44,7 +42,7 @@ from app.core.domain.messages import MessageView
 from app.core.domain.model_name import model_name, shown_name
 from app.core.domain.settings.fields import SettingField, SettingValue
 from app.core.domain.settings.table import TOOLS
-from engine.records import Problem, RunStats
+from engine.records import Problem
 from ui.composer.composer import Composer
 from ui.composer.mode_button import NEXT_MODE_KEYS
 from ui.conversations.sidebar import Sidebar
@@ -116,7 +114,6 @@ class MainWindow(QMainWindow):
     """The chat with its panes, and the other pages. Controllers connect to the parts that they serve."""
 
     closing = Signal()  # the window is about to close
-    _is_made = False
     _is_problem_of_chat = False
 
     def __init__(self, assets_dir: Path, fields: Sequence[SettingField]) -> None:
@@ -134,7 +131,6 @@ class MainWindow(QMainWindow):
         self.resize(DEFAULT_SIZE)
         self.layout_state.show_buttons()
         self.composer.setFocus()
-        self._is_made = True
 
     def _make_parts(self) -> None:
         self.sidebar = Sidebar(self.theme)
@@ -149,7 +145,7 @@ class MainWindow(QMainWindow):
         self.undo_bar = UndoBar(self.theme)
         self._bars = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar)
         self.stats = StatsPanel(self.theme)
-        self.legend = MarksLegend(self.theme, self.stats.now.sources, self.stats.now.rejected)
+        self.legend = MarksLegend(self.theme, self.stats.now.sources)
         self.tool_servers = ToolServerRequests(self)
         self.chat_settings = ChatSettings(self)
         self.find_bar = FindBar(self.theme, self.transcript)
@@ -221,9 +217,6 @@ class MainWindow(QMainWindow):
         self.stats.clear()
         if last is not None:
             self.stats.end(last)
-            self.composer.set_context(last.context_used, last.context_size)
-        else:
-            self.composer.set_context(0, 0)
         self.composer.set_streaming(self.transcript.is_streaming)
 
     def name_conversation(self, title: str) -> None:
@@ -256,14 +249,7 @@ class MainWindow(QMainWindow):
         self.legend.add_message(view)
         self.stats.end(view.stats)
         self.speech.end(footer(view.stats))
-        if view.stats is not None and view.stats.context_size:
-            self.composer.set_context(view.stats.context_used, view.stats.context_size)
         self.composer.set_streaming(False)
-
-    def show_stats(self, stats: RunStats) -> None:
-        self.stats.show_stats(stats)
-        if stats.context_size:
-            self.composer.set_context(stats.context_used, stats.context_size)
 
     def set_engine(self, view: EngineView) -> None:
         reasons = {mode: in_language(reason) for mode, reason in view.unavailable.items()}
@@ -304,9 +290,6 @@ class MainWindow(QMainWindow):
         """Set the text size, a key of `ui.theme.theme.TEXT_SIZES`."""
         self.theme.set_text_size(name, self)
         self.layout_state.fit_text(self.theme.type.base)
-
-    def set_density(self, name: str) -> None:
-        self.theme.set_density(name, self)
 
     def show_problem(self, problem: Problem, *, of_chat: bool = False) -> None:
         """Show a problem; if ``of_chat``, it disappears when another chat is opened."""
@@ -379,14 +362,6 @@ class MainWindow(QMainWindow):
         self.composer.set_text(text)
         self.composer.setFocus()  # the page with the button closes, and the next message is written here
         self.composer.submit()
-
-    def childEvent(self, event: QChildEvent) -> None:
-        super().childEvent(event)
-        if not (event.added() and self._is_made and self.theme.compact):
-            return  # looking up the child would make PySide load all its classes before the first paint
-        child = event.child()
-        if isinstance(child, QWidget):
-            QTimer.singleShot(0, child, lambda: self.theme.apply_density(child))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter presses a focused button; unused letters go to the composer."""
@@ -466,7 +441,6 @@ def _connect_conversation(window: MainWindow) -> None:
     window.transcript.link_activated.connect(window.dialogs.ask_link)
     window.stats.now.find_draft.connect(window.models.find_draft)
     window.stats.now.sources_selected.connect(window.transcript.mark_sources)
-    window.stats.now.rejected_toggled.connect(window.transcript.show_rejected)
 
 
 def add_commands(window: MainWindow) -> None:
@@ -480,13 +454,12 @@ def add_commands(window: MainWindow) -> None:
     commands.add(CHATS, mark("Commands", "Rename the selected or open chat"), "F2", lambda: _rename(window))
     commands.describe(CHATS, mark("Commands", "Delete the selected chats"), ("Del", "Backspace"))
     commands.add(CHATS, mark("Commands", "Undo the last deletion"), "Ctrl+Z", undo.undo, tips=(undo.action_button,))
-    commands.describe(CHATS, mark("Commands", "Move the chat within its folder"), ("Alt+Up", "Alt+Down"))
     _add_page_commands(window)
     _add_window_commands(window)
 
 
 def _add_chat_commands(window: MainWindow) -> None:
-    commands, composer, signals = window.commands, window.composer, window.sidebar.library_signals
+    commands, composer = window.commands, window.composer
     commands.describe(CHAT, mark("Commands", "Send the message"), "Enter")
     commands.describe(CHAT, mark("Commands", "New line"), "Shift+Return")
     words = mark("Commands", "Attach files to the message")
@@ -495,7 +468,6 @@ def _add_chat_commands(window: MainWindow) -> None:
     commands.add(CHAT, words, "Esc", window.on_escape, suspendable=False, tips=(composer.stop_button,))
     commands.add(CHAT, mark("Commands", "Next speculation mode"), NEXT_MODE_KEYS, composer.modes.cycle)
     commands.add(CHAT, mark("Commands", "Copy the last answer"), "Ctrl+Shift+C", window.copy_last_answer)
-    commands.add(CHAT, mark("Commands", "Print this chat"), "Ctrl+P", lambda: signals.exported.emit(None, "print"))
     commands.add(CHAT, mark("Commands", "Find in this chat"), "Ctrl+F", window.find_in_chat)
     commands.add(CHAT, mark("Commands", "Next match"), "F3", lambda: window.find_bar.step(1))
     commands.add(CHAT, mark("Commands", "Previous match"), "Shift+F3", lambda: window.find_bar.step(-1))
@@ -582,13 +554,11 @@ def _fill_screen(window: MainWindow) -> None:
 
 
 def _add_source_switch(window: MainWindow) -> None:
-    rejected = window.stats.now.rejected
-    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources, rejected)
+    bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources)
     bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
     set_tab_order((window.header,))
     words = mark("Commands", "Mark tokens by source")
     window.commands.add(CHAT, words, "Ctrl+Shift+M", switch.click, tips=(switch,))
-    window.commands.add(CHAT, mark("Commands", "Show rejected tokens"), "Ctrl+Shift+R", rejected.click)
 
 
 def _switch_server(window: MainWindow) -> None:

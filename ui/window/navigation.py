@@ -76,7 +76,6 @@ class PageNavigation(QObject):
             # A hidden page must not keep the window wide.
             page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
             self.stack.addWidget(page)
-            self._theme.apply_density(page)
             page.back.connect(self.leave)  # type: ignore[attr-defined]
             self.page_created.emit(page)
         return self._made

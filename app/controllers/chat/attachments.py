@@ -1,4 +1,4 @@
-"""The attachments of the unsent message: read, stored, shown, counted and removed; opens shown attachments.
+"""The attachments of the unsent message: read, stored, shown and removed; opens shown attachments.
 
 Files are read by `app.core.attachments`.
 """
@@ -13,14 +13,15 @@ from pathlib import Path
 from PySide6.QtCore import QBuffer, QIODevice
 from PySide6.QtGui import QImage
 
-from app.controllers.chat.token_sum import TokenSumController
 from app.controllers.chat.transfer import TransferController
 from app.controllers.chat.unsent import UnsentController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.attachment_errors import AttachmentError, TooManyFilesError
 from app.core.domain.attachments import Attachment
+from app.core.domain.context import estimated_picture_tokens, estimated_tokens
 from app.core.domain.errors import AppError, StorageError
 from app.core.domain.file_kinds import kind_of, shown_name
+from app.core.domain.framing import as_prompt
 from engine.records import Problem
 from engine.sentences import i18n, joined
 from ui.composer.message_edit import fits_box
@@ -61,9 +62,8 @@ class AttachmentController(PartsController):
         self._is_reading = False
         self._refused: list[Problem] = []
         self._num_requests = 0
-        self.sums = TokenSumController(parts)
-        self.sums.changed.connect(self._show)
         unsent.opened.connect(self._open)
+        self._state.models_changed.connect(self._show)  # another model may see pictures
         composer, window = self._window.composer, self._window
         composer.files_offered.connect(self.attach_files)
         composer.text_offered.connect(self.attach_text)
@@ -72,7 +72,7 @@ class AttachmentController(PartsController):
         composer.attachment_opened.connect(self.open_attachment)
         window.transcript.attachment_opened.connect(self.open_attachment)
         window.drop_zone.files_dropped.connect(self._on_dropped)
-        self._changed()
+        self._show()
 
     def attach_files(self, paths: Sequence[str], *, may_import: bool = False) -> None:
         """Read files and attach them to the unsent message; with ``may_import`` an export is imported instead."""
@@ -96,15 +96,14 @@ class AttachmentController(PartsController):
                 self._store.attachments.remove(attachment_id)
             except StorageError as error:
                 log.warning("An attachment could not be removed: %s", error.message)
-        self._changed()
+        self._show()
 
     def open_attachment(self, attachment_id: int) -> None:
         found = self._attempt(lambda: self._store.attachments.read(attachment_id))
         if found is not None:
             from ui.composer.attachments.reader import AttachmentDialog  # noqa: PLC0415  (opened by a click)
 
-            shown = replace(found, num_tokens=self.sums.count_of(attachment_id))
-            AttachmentDialog(self._window.theme, shown, self._window).open()
+            AttachmentDialog(self._window.theme, self._with_tokens(found), self._window).open()
 
     def _open(self, conversation_id: int | None) -> None:
         try:
@@ -112,23 +111,11 @@ class AttachmentController(PartsController):
         except StorageError as error:
             log.warning("The unsent attachments could not be read: %s", error.message)
             self._unsent_attachments = []
-        self.sums.conversation_changed()
-        self._changed()
-
-    def _changed(self) -> None:
-        self.sums.set_attachments(self._unsent_attachments)
         self._show()
 
     def _show(self) -> None:
-        counting = tr("counting tokens")
-        note = counting if self._parts.counts.size else tr("tokens are counted once a model is loaded")
-        target = self._state.engine.target
-        note = "" if target is not None and target.engine_url else note  # tokens of a remote model cannot be counted
-        shown = [replace(each, text="", num_tokens=self.sums.count_of(each.id)) for each in self._unsent_attachments]
-        notes = [
-            self._picture_note if each.picture and self._picture_note else "" if each.num_tokens is not None else note
-            for each in shown
-        ]
+        shown = [replace(self._with_tokens(each), text="") for each in self._unsent_attachments]
+        notes = [self._picture_note if each.picture else "" for each in shown]
         reading = self._reading_here
         shown += [Attachment(-request.key, shown_name(request.name), kind_of(request.name), 0) for request in reading]
         notes += [tr("reading")] * len(reading)
@@ -137,13 +124,17 @@ class AttachmentController(PartsController):
         words = tr("This model cannot see pictures. It only gets their names.") if blind else ""
         self._window.composer.tray.show_vision_note(words)
 
+    def _with_tokens(self, attachment: Attachment) -> Attachment:
+        picture = attachment.picture if self._parts.decode is not None else None
+        tokens = estimated_tokens(as_prompt(attachment))
+        tokens = tokens if picture is None else estimated_picture_tokens(picture.width, picture.height)
+        return replace(attachment, num_tokens=tokens)
+
     @property
     def _picture_note(self) -> str:
         """The note on an attached picture if the loaded model has no vision; otherwise empty."""
-        target = self._state.engine.target
-        if target is None or target.has_vision:
-            return ""
-        return tr("this model cannot see it")
+        models = self._state.models
+        return "" if models.loaded is None or models.has_vision else tr("this model cannot see it")
 
     @property
     def _reading_here(self) -> list[_ReadRequest]:
@@ -250,7 +241,7 @@ class AttachmentController(PartsController):
         self._is_reading = False
         self._read_next()
         self._report_refusals()
-        self._changed()
+        self._show()
 
     def _report_refusals(self) -> None:
         """Report rejected files as one problem, since the window shows one at a time."""

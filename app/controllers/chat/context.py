@@ -4,13 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.controllers.chat.conversations import ConversationController
-from app.controllers.chat.token_sum import TEMPLATE_TOKENS_PER_MESSAGE
 from app.controllers.parts import Parts, PartsController
-from app.controllers.token_counts import Countable
-from app.core.domain.context import ContextParts, SummaryView
+from app.core.domain.context import ContextParts, SummaryView, estimated_picture_tokens, estimated_tokens
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.model_name import model_name
-from app.core.domain.requests import Decode, picture_sizes, prompt_parts, text_to_count
+from app.core.domain.requests import Decode, picture_sizes, prompt_parts
 from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import KEPT_CACHES, MIB
 from app.core.storage.chats import summaries
@@ -22,13 +20,13 @@ from engine.records import (
     Finished,
     Message,
     ModelInfo,
-    PictureSize,
+    RunStats,
     StatsUpdate,
     SummaryUpdate,
 )
 from engine.requests import SetStateLimit
 from engine.session.summarising import with_summary
-from ui.composer.context_meter import ContextMeter
+from ui.composer.context_meter import TEMPLATE_TOKENS_PER_MESSAGE, ContextMeter
 from ui.text.language import translate
 from ui.text.problem_words import in_language
 
@@ -74,6 +72,7 @@ class _SummaryRequest:
     last_ids: tuple[int, ...]
     answer_id: int
     writing: tuple[int, SummaryView] | None = None
+    stats: RunStats | None = None  # of its answer so far
 
 
 class ContextController(PartsController):
@@ -85,11 +84,8 @@ class ContextController(PartsController):
         self._summary_requests: dict[int, _SummaryRequest] = {}  # the last request of each conversation
         self._size, self._target = 0, ""
         self._system_prompt = ""
-        self._asked: tuple[Countable, ...] = ()  # what is being counted: system prompt, messages, answer, pictures
         self._shown_tools = ""
-        self._overhead = 0
         self._refused: dict[int, int] = {}  # tokens of prompts that were too long, by answer id
-        self._failed: MessageView | None = None  # the open conversation's last message if it failed
         meter = ContextMeter(self._window.theme)
         self._window.header.add_indicator(meter)
         meter.parts_changed.connect(self._window.stats.now.show_context)
@@ -101,7 +97,6 @@ class ContextController(PartsController):
         self._state.settings_changed.connect(self._on_settings)
         self._state.chat_settings_changed.connect(self._on_chat_changed)
         self._state.tools_changed.connect(self._on_chat_changed)
-        parts.counts.counted.connect(self._show_counts)
         self._state.chat_shown.connect(self.show)
 
     def start(self) -> None:
@@ -112,7 +107,6 @@ class ContextController(PartsController):
             self.start()
 
     def model_changed(self, target: ModelInfo) -> None:
-        """Count again: another model has another vocabulary or context size."""
         self._size, self._target = target.n_ctx, model_name(target)
         self.show()
 
@@ -134,7 +128,6 @@ class ContextController(PartsController):
             request.request_id, conversation_id, short.last_ids, turn.answer.id
         )
         if conversation_id == self._state.chat_id:
-            self._failed = None  # a pending count belongs to an earlier question
             self.meter.set_parts(replace(self.meter.parts, refused=0))
         return replace(request, messages=messages, conversation_id=conversation_id)
 
@@ -172,39 +165,35 @@ class ContextController(PartsController):
         views = self._shown_messages()
         short = self._show_lines(views)
         system = self._system_prompt = self._state.chat.settings.text("system_prompt")
+        self._shown_tools = self._state.tools_text
+        if not self._size:
+            self._set_parts(ContextParts())
+            return
         last = views[-1] if views else None
         answer = last.text if last is not None and last.role == "assistant" else ""
-        self._failed = last if last is not None and last.state is MessageState.FAILED and not answer else None
-        if not self._size:
-            self.meter.set_parts(ContextParts())
-            return
-        shown = self._window.transcript.last_answer()
-        if shown is not None and shown.view.stats is not None and shown.view.target not in ("", self._target):
-            self._window.composer.set_context(0, self._size)  # the last count was made with another model
-        self._shown_tools = self._state.tools_text
-        self._overhead = TEMPLATE_TOKENS_PER_MESSAGE * (len(short.messages) + bool(system) + bool(answer))
-        said = text_to_count(short.messages)
-        refused = self._needed_tokens(0)
-        self.meter.set_parts(replace(self.meter.parts, size=self._size, counted=False, refused=refused))
-        sizes: tuple[PictureSize, ...] = ()
+        of_messages = [estimated_tokens(_text_of(one)) + TEMPLATE_TOKENS_PER_MESSAGE for one in short.messages]
+        said = sum(of_messages)
         if self._parts.decode is not None:  # pictures that remain in the prompt after a summary
             ids = [view.id for view in views]
-            sizes = picture_sizes(views[ids.index(short.summary_at) + 1 if short.summary_at is not None else 0 :])
-        self._asked = (system + self._shown_tools, said, answer, *sizes)
-        self._parts.counts.request(self._asked)
-        self._show_counts()
+            rest = views[ids.index(short.summary_at) + 1 if short.summary_at is not None else 0 :]
+            said += sum(estimated_picture_tokens(*size) for size in picture_sizes(rest))
+        tokens = estimated_tokens(system + self._shown_tools), said, estimated_tokens(answer), self._size
+        parts = ContextParts(*tokens, is_estimate=True, has_tools=bool(self._shown_tools))
+        if last is not None and last.state is MessageState.FAILED and not answer:
+            needed = self._refused.get(last.id, parts.used)
+            if needed > self._size - MIN_ANSWER_TOKENS:  # this question is left out of the next prompt
+                self._set_parts(replace(parts, conversation=said - sum(of_messages[-1:]), refused=needed))
+                return
+        shown, asked = self._window.transcript.last_answer(), self._summary_requests.get(self._state.chat_id or 0)
+        stats = shown.view.stats if shown is not None and shown.view.target in ("", self._target) else None
+        if self._state.answer is not None and asked is not None and asked.stats is not None:
+            stats = asked.stats
+            parts = replace(parts, last_answer=stats.tokens)
+        self._set_parts(self._with_total(parts, stats.context_used if stats is not None else 0))
 
-    def _show_counts(self) -> None:
-        counts = [self._parts.counts.of(text) for text in self._asked]
-        if not counts or None in counts:
-            return
-        self._asked = ()
-        system, said, answer, *pictures = (count or 0 for count in counts)
-        said = said + self._overhead + sum(pictures) if said or answer or pictures else 0
-        parts = ContextParts(system, said, answer, self._size, has_tools=bool(self._shown_tools))
-        needed = self._needed_tokens(parts.used)
-        parts = self._with_total(parts, self._window.composer.context_used)
-        self.meter.set_parts(replace(parts, refused=needed))
+    def _set_parts(self, parts: ContextParts) -> None:
+        self.meter.set_parts(parts)
+        self._window.composer.set_context(parts.used, parts.size)
 
     def on_failed(self, event: EngineFailed) -> None:
         """Show how many tokens a question that was too long needs; discard an unfinished summary."""
@@ -220,27 +209,21 @@ class ContextController(PartsController):
             if is_shown:
                 self.show()
 
-    def _needed_tokens(self, num_counted: int) -> int:
-        """Tokens that a failed last question needs; 0 if it fits. ``num_counted``: used if the engine has no count."""
-        if self._failed is None:
-            return 0
-        needed = self._refused.get(self._failed.id, num_counted)
-        return needed if needed > self._size - MIN_ANSWER_TOKENS else 0
-
     def on_stats(self, event: StatsUpdate | Finished) -> None:
         asked, stats = self._summary_request(event.request_id), event.stats
         if asked is None or not stats.context_size:
             return
+        asked.stats = stats
         if asked.conversation_id == self._state.chat_id:
-            parts = replace(self.meter.parts, last_answer=stats.tokens, size=stats.context_size, counted=True)
-            self.meter.set_parts(self._with_total(parts, stats.context_used))
+            parts = replace(self.meter.parts, last_answer=stats.tokens, size=stats.context_size)
+            self._set_parts(self._with_total(parts, stats.context_used))
 
     @staticmethod
     def _with_total(parts: ContextParts, used: int) -> ContextParts:
-        """Use the engine's total: the conversation is ``used`` minus the other parts."""
-        if used <= parts.system + parts.last_answer:
+        """Use the engine's total, if known: the conversation is ``used`` minus the other parts."""
+        if not used:
             return parts
-        return replace(parts, conversation=used - parts.system - parts.last_answer)
+        return replace(parts, conversation=max(used - parts.system - parts.last_answer, 0), is_estimate=False)
 
     def _shown_messages(self) -> tuple[MessageView, ...]:
         conversation_id = self._state.chat_id
@@ -263,3 +246,7 @@ class ContextController(PartsController):
             lines[message_id] = written
         self._window.transcript.summaries.set_views(lines)
         return short
+
+
+def _text_of(message: Message) -> str:
+    return "".join((message.content, *(f"{call.name}{call.arguments}" for call in message.tool_calls)))

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-import platformdirs
 from PySide6.QtCore import QObject, Qt, Signal
 
 from app.controllers.chat.projects import ProjectController
 from app.controllers.parts import Parts
 from app.core.domain.attachments import Attachment
 from app.core.domain.projects import SEARCH_TOOL
-from app.core.domain.tools.servers import ImportedServer, ImportView, ToolServerView
+from app.core.domain.tools.servers import Phase, ToolServer
 from app.core.hub.tokens import tool_server_secret
 from app.core.tools.built_in import DEFINITIONS, NAMES, SEARCH_DOCUMENTS, BuiltInSources, BuiltInTools, ChatHit
 from app.core.tools.interface import Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
@@ -23,7 +21,6 @@ from app.core.tools.mcp.entries import (
     ServerEntry,
     entries_of_line,
     merge_imported,
-    other_program_files,
     read_entries_file,
     write_entries_file,
 )
@@ -64,7 +61,7 @@ class ToolProviders(QObject):
     def failures(self, but: Collection[str]) -> dict[str, str]:
         """Why enabled servers have no tools, by server name; servers in ``but`` are left out."""
         views = self.views() if self._servers is not None else ()
-        failed = [view for view in views if view.is_on and view.state == "failed" and view.name not in but]
+        failed = [view for view in views if view.is_on and view.phase is Phase.FAILED and view.name not in but]
         return {view.name: view.problem for view in failed if view.problem}
 
     def offered(self, names: Collection[str], unused: Collection[str]) -> tuple[ToolDefinition, ...]:
@@ -113,8 +110,6 @@ class ToolProviders(QObject):
     def _connect_requests(self, requests: ToolServerRequests) -> None:
         requests.read = self.views
         requests.names = self.names
-        requests.places = _other_files
-        requests.preview = self._preview
         requests.switched.connect(self._switch)
         requests.restart_requested.connect(lambda name: self._get_servers().restart(name))
         requests.remove_requested.connect(self._remove)
@@ -123,24 +118,20 @@ class ToolProviders(QObject):
         requests.sign_out_requested.connect(lambda name: self._get_servers().sign_out(name))
         self._page_wanted.connect(requests.sign_in_page, Qt.ConnectionType.QueuedConnection)
         requests.add_requested.connect(self._add)
-        requests.import_requested.connect(self._import)
 
-    def views(self) -> tuple[ToolServerView, ...]:
+    def views(self) -> tuple[ToolServer, ...]:
         servers = self._get_servers()
         if not servers.entries:
             return ()
         tools = servers.definitions()
         on = {one.name for one in servers.entries if one.enabled}
         return tuple(
-            ToolServerView(
-                state.name,
-                state.place,
-                state.name in on,
-                state.phase.value,
-                in_language(state.problem or state.notice),
-                tuple(f"{one.name}: {one.description}" for one in tools if one.server == state.name),
-                state.log,
-                state.sign_in if state.name in on else "",
+            replace(
+                state,
+                problem=in_language(state.problem or state.notice),
+                sign_in=state.sign_in if state.name in on else "",
+                is_on=state.name in on,
+                tools=tuple(f"{one.name}: {one.description}" for one in tools if one.server == state.name),
             )
             for state in servers.states()
         )
@@ -164,38 +155,17 @@ class ToolProviders(QObject):
         self._write(one for one in servers.entries if one.name != name)
 
     def _add(self, line: str) -> None:
-        """Add a command or an address, and start it."""
-        known = {one.name for one in self._get_servers().entries}
-        self._add_entries(lambda: entries_of_line(line))
-        for entry in self._get_servers().entries:
-            if entry.name not in known and not entry.problem:
-                self._switch(entry.name, True)
-
-    def _preview(self, path: str) -> ImportView:
-        source = next((name for name, place in _other_files() if place == path), Path(path).name)
-        try:
-            others = read_entries_file(Path(path))
-        except ToolFileError as error:
-            return ImportView(source, problem=in_language(error.problem.message))
-        new = self._new_entries(others)
-        servers = (ImportedServer(one.name, _command_of(one), in_language(one.problem)) for one in new)
-        return ImportView(source, tuple(servers), len(others) - len(new))
-
-    def _new_entries(self, others: Iterable[ServerEntry]) -> tuple[ServerEntry, ...]:
-        """The servers that the list lacks, disabled, with the names that they would get."""
+        """Add the servers of a command, an address or a pasted file; start a typed one, since its user knows it."""
         own = self._get_servers().entries
-        return merge_imported(own, others)[len(own) :]
-
-    def _import(self, path: str, names: Collection[str]) -> None:
-        self._add_entries(
-            lambda: [one for one in self._new_entries(read_entries_file(Path(path))) if one.name in names]
-        )
-
-    def _add_entries(self, read: Callable[[], Iterable[ServerEntry]]) -> None:
         try:
-            self._write(merge_imported(self._get_servers().entries, read()))
+            merged = merge_imported(own, entries_of_line(line))
         except ToolFileError as error:
             self._window.show_problem(error.problem)
+            return
+        if self._write(merged) and not line.startswith("{"):
+            for entry in merged[len(own) :]:
+                if not entry.problem:
+                    self._switch(entry.name, True)
 
     def _write(self, entries: Iterable[ServerEntry]) -> bool:
         kept = tuple(entries)
@@ -237,15 +207,3 @@ class ToolProviders(QObject):
 def path_of(tool: ToolDefinition) -> str:
     """The tool's path in the setting `unused_servers`."""
     return f"{tool.server}/{tool.name}"
-
-
-def _other_files() -> tuple[tuple[str, str], ...]:
-    """Names of other programs with MCP servers, and their existing configuration files."""
-    config = Path(platformdirs.user_config_dir(roaming=True))
-    return tuple((name, str(path)) for name, path in other_program_files(Path.home(), config))
-
-
-def _command_of(entry: ServerEntry) -> str:
-    """The command or address of an entry, with the names of its variables. Values are omitted: they may be secrets."""
-    given = [name for name, _ in (*entry.env, *entry.headers)]
-    return " · ".join(filter(None, (entry.place, ", ".join(given))))

@@ -12,6 +12,7 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.chat.projects import ProjectController
 from app.controllers.chat.tool_providers import ToolProviders, path_of
 from app.controllers.parts import Parts, PartsController
+from app.core.domain.context import estimated_tokens
 from app.core.domain.messages import MessageView
 from app.core.domain.projects import SEARCH_TOOL
 from app.core.domain.settings.fields import SettingValue
@@ -88,14 +89,12 @@ class ToolController(PartsController):
         self._waiting_chats: dict[int, tuple[Collection[str], Callable[[], None]]] = {}  # ignored servers, callback
         self._reported_failures: dict[str, str] = {}
         self._last_offered: tuple[ToolDefinition, ...] = ()
-        self._counts = parts.counts
         self._is_closed = False
         self.providers.servers_changed.connect(self._on_servers, Qt.ConnectionType.QueuedConnection)
         self._result_arrived.connect(self._on_result, Qt.ConnectionType.QueuedConnection)
         self._state.chat_settings_changed.connect(self._update_tools_text)
         self._state.models_changed.connect(self._update_tools_text)
         self._window.tool_servers.changed.connect(self._update_tools_text)
-        self._counts.counted.connect(self._show_menu)
         composer = self._window.composer
         composer.tool_picked.connect(self._toggle)
         composer.tools_opening.connect(lambda: self._show_menu(whole=True))
@@ -144,7 +143,6 @@ class ToolController(PartsController):
         if offered != self._last_offered:  # formatting many tools takes milliseconds
             self._last_offered = offered
             self._state.set_tools_text(json.dumps(functions_of(offered), ensure_ascii=False) if offered else "")
-        self._counts.request((self._state.tools_text,))
 
     def wait_for_servers(self, conversation_id: int, settings: Settings, then: Callable[[], None]) -> bool:
         """True if servers are still starting; ``then`` is called when all have started or failed."""
@@ -190,11 +188,9 @@ class ToolController(PartsController):
     def _show_menu(self, *, whole: bool = False) -> None:
         """Update the tools button, and the list of tools if the menu is open or ``whole``."""
         settings, ready = self._state.chat.settings, self._state.models.ready
-        if whole:
-            self._counts.request([_text_of(one) for one in (*DEFINITIONS, *self.providers.server_tools())])
         rows = self._rows(settings) if whole or self._window.composer.tools_are_open else ()
         size = ready.target.n_ctx if ready is not None else 0
-        tokens = self._counts.of(self._state.tools_text) or 0
+        tokens = estimated_tokens(self._state.tools_text)
         self._window.composer.show_tools(
             ToolMenu(bool(settings.values["tools"]), self._refusal(), tokens, size, tuple(rows))
         )
@@ -214,7 +210,7 @@ class ToolController(PartsController):
     def _row(self, tool: ToolDefinition, is_on: bool) -> OfferedTool:
         known = _BUILT_IN_TITLES.get(tool.name, "") if tool.server == BUILT_IN else ""
         title = translate("Settings", known) if known else tool.title or tool.name
-        return OfferedTool(tool.server, tool.name, title, is_on, self._counts.of(_text_of(tool)))
+        return OfferedTool(tool.server, tool.name, title, is_on, estimated_tokens(_text_of(tool)))
 
     def _toggle(self, server: str, name: str) -> None:
         """Toggle a tool, a server (``name`` empty), or all tools (both empty) of the open chat."""

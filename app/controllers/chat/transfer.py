@@ -20,7 +20,6 @@ tr = Translator("TransferController")
 log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
-PRINT = "print"
 ALL_NAME = tr.mark("Paceline chats")
 BUSY = tr.mark("Another import or export is still running.")
 
@@ -42,21 +41,10 @@ class TransferController(PartsController):
         )
 
     def ask_export(self, conversation_id: int | None, form: str) -> None:
-        """Ask for the file (or printer) to export one conversation, or all (None)."""
-        if form == PRINT:
-            self._ask_print(self._state.chat_id if conversation_id is None else conversation_id)
-            return
+        """Ask for the file to export one conversation, or all (None)."""
         ending = "json" if form == JSON else "zip" if conversation_id is None else "md"
         name = file_name(self._title(conversation_id), ending)
         ask_export_file(self._window, name, lambda path: self.export(Path(path), form, conversation_id))
-
-    def _ask_print(self, conversation_id: int | None) -> None:
-        from ui.transcript.printing import ask_print  # noqa: PLC0415  (the first paint waits for no printer)
-
-        chat = conversation_id
-        messages = None if chat is None else self._attempt(lambda: self._store.messages(chat))
-        if messages:
-            ask_print(self._window, self._window.theme, self._title(chat), messages)
 
     def export(self, file: Path, form: str, conversation_id: int | None) -> None:
         def work() -> str:

@@ -33,8 +33,8 @@ class StoredPicture:
 class Attachment:
     """An attachment of a message: a file's text, or a picture.
 
-    ``text`` is empty for a picture, and in lists that show names only. ``num_tokens``: its tokens in the context; None
-    if not counted.
+    ``text`` is empty for a picture, and in lists that show names only. ``num_tokens``: its estimated tokens in the
+    context; None if not shown.
     """
 
     id: int

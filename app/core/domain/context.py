@@ -3,11 +3,22 @@
 from dataclasses import dataclass
 
 NEARLY_FULL = 0.85
+BYTES_PER_TOKEN = 4  # of UTF-8: 4 for English, 3 to 5 for other languages and code with today's vocabularies
+PIXELS_PER_TOKEN = 28 * 28  # as Qwen2.5-VL and its successors divide pictures
+
+
+def estimated_tokens(text: str) -> int:
+    """About how many tokens a text has; the engine reports exact numbers with each answer."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // BYTES_PER_TOKEN)
+
+
+def estimated_picture_tokens(width: int, height: int) -> int:
+    return -(-width * height // PIXELS_PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)
 class ContextParts:
-    """The prompt's tokens by part. ``size``: the context size, 0 without a model. ``counted``: no count is pending.
+    """The prompt's tokens by part. ``size``: the context size, 0 without a model. ``is_estimate``: no answer told them.
 
     ``refused``: tokens of the last question with all earlier messages, if they did not fit; else 0.
     ``has_tools``: ``system`` includes tool definitions.
@@ -17,7 +28,7 @@ class ContextParts:
     conversation: int = 0
     last_answer: int = 0
     size: int = 0
-    counted: bool = True
+    is_estimate: bool = False
     refused: int = 0
     has_tools: bool = False
 

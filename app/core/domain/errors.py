@@ -50,13 +50,7 @@ class RaceExportError(AppError):
 
 class ChatsImportError(AppError):
     title = "The file could not be imported"
-    default_advice = "Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown."
-
-
-class NoChatError(ChatsImportError):
-    """The text file has no lines that name a speaker."""
-
-    default_advice = "Headings such as “## You” and “## Assistant”, or “**You:**” in bold, must say who speaks."
+    default_advice = "Choose an export of Paceline or LM Studio, or the zip that ChatGPT sends."
 
 
 class StorageError(AppError):

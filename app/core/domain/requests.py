@@ -173,10 +173,3 @@ def result_message(
         return Message("tool", with_attachments(words, pictures), tool_call_id=call.call_id, name=call.name)
     seen = tuple((0, decode(each.picture)) for each in pictures if each.picture is not None)
     return Message("tool", words, tool_call_id=call.call_id, name=call.name, pictures=seen)
-
-
-def text_to_count(messages: Iterable[Message]) -> str:
-    """The text that is counted against the context: messages and tool calls."""
-    return "\n".join(
-        "\n".join((one.content, *(f"{call.name} {call.arguments}" for call in one.tool_calls))) for one in messages
-    )

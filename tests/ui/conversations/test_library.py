@@ -112,22 +112,6 @@ def test_dropping_on_a_folder_the_archive_or_a_day(filled: MainWindow, qtbot: Qt
     assert caught.args == [4, None]
 
 
-def test_alt_with_arrows_moves_what_is_ordered_by_hand(filled: MainWindow, qtbot: QtBot) -> None:
-    listing, library_signals = filled.sidebar.list, filled.sidebar.library_signals
-    listing.setFocus()
-    listing.setCurrentIndex(listing.rows.index_of(3))
-    with qtbot.waitSignal(library_signals.reordered) as caught:
-        qtbot.keyClick(listing, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
-    assert caught.args == [[2, 3], None]
-    listing.setCurrentIndex(listing.rows.index_of(5))
-    with qtbot.waitSignal(library_signals.reordered) as caught:
-        qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-    assert caught.args == [[5, 4], 7]
-    listing.setCurrentIndex(listing.rows.index_of(1))
-    with qtbot.assertNotEmitted(library_signals.reordered):
-        qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-
-
 def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
     listing, library_signals = filled.sidebar.list, filled.sidebar.library_signals
     menu = actions(listing.make_menu(listing.rows.index_of(1)))
@@ -222,7 +206,7 @@ def test_a_chat_that_is_dropped_among_the_archived_is_archived(filled: MainWindo
     rows.library_signals.archived.connect(lambda number, is_archived: told.append((number, is_archived)))
     rows.toggle_archive()
     assert lines(rows)[-2:] == ["[Archived]", "Old"]
-    rows.arrange_chat(1, rows.rowCount())
+    drop(rows, 1, rows.rowCount())
     assert told == [(1, True)]
-    rows.arrange_chat(1, 0)  # there is no section above the first heading
+    drop(rows, 1, 0)  # there is no section above the first heading
     assert told == [(1, True)]

@@ -1,4 +1,4 @@
-"""Tests moving chats and folders in the list with the mouse and by real drop events."""
+"""Tests moving chats in the list with the mouse and by real drop events."""
 
 import pytest
 from PySide6.QtCore import QMimeData, QModelIndex, QPoint, Qt
@@ -88,35 +88,10 @@ def test_a_chat_is_dragged_into_a_folder(
     assert caught.args == [1, 8]
 
 
-def test_a_folder_is_dropped_between_and_below_others(listing: ConversationList, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(listing.rows.library_signals.folders_reordered) as caught:
-        drop(listing, folder(listing, "Home"), top(listing, folder(listing, "Play")))
-    assert caught.args == [[7, 9, 8]]
-    with qtbot.waitSignal(listing.rows.library_signals.folders_reordered) as caught:
-        drop(listing, folder(listing, "Work"), middle(listing, listing.rows.index_of(1)))
-    assert caught.args == [[8, 9, 7]]
-
-
-def test_chats_are_dropped_into_a_folders_order(listing: ConversationList, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(listing.rows.library_signals.reordered) as caught:
+def test_a_chat_is_dropped_into_the_section_of_its_place(listing: ConversationList, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(listing.rows.library_signals.moved_to_folder) as caught:
         drop(listing, listing.rows.index_of(1), top(listing, listing.rows.index_of(5)))
-    assert caught.args == [[4, 1, 5], 7]
-
-
-def test_alt_with_arrows_moves_a_folder_again_and_again(window: MainWindow, qtbot: QtBot) -> None:
-    window.sidebar.set_rows(ROWS, 1, FOLDERS)
-    window.activateWindow()
-    listing, library_signals = window.sidebar.list, window.sidebar.library_signals
-    by_id = {each.id: each for each in FOLDERS}
-    library_signals.folders_reordered.connect(
-        lambda ids: window.sidebar.set_rows(ROWS, 1, [by_id[number] for number in ids])
-    )
-    listing.setFocus()
-    qtbot.waitUntil(listing.hasFocus)
-    listing.setCurrentIndex(folder(listing, "Home"))
-    for wanted in ([7, 9, 8], [9, 7, 8]):
-        with qtbot.waitSignal(library_signals.folders_reordered) as caught:
-            qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
-        assert caught.args == [wanted]
-    with qtbot.assertNotEmitted(library_signals.folders_reordered):
-        qtbot.keyClick(listing, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert caught.args == [1, 7]
+    with qtbot.waitSignal(listing.rows.library_signals.pinned) as caught:
+        drop(listing, listing.rows.index_of(1), top(listing, listing.rows.index_of(2)))
+    assert caught.args == [1, True]

@@ -1,23 +1,23 @@
 """Tests copied Markdown: text with numbers, bullets and tabs; HTML with the light palette's colours."""
 
 import re
+from html import escape
 
 import pytest
 
-from ui.markdown.portable import INK, HtmlFormats, plain_to_portable, to_portable
+from ui.markdown.portable import INK, plain_to_portable, to_portable
 
-DRAWING = HtmlFormats()
 END = 10**9
 LISTS = "3. one\n4. two\n   - nested **b**\n   - [x] done\n\n5. three\n"
 TABLE = "| a | b |\n|---|--:|\n| 1 | `x\\|y` |\n| 3 | 4 |\n"
 
 
 def text_of(markdown: str, begin: int = 0, end: int = END) -> str:
-    return to_portable(markdown, begin, end, DRAWING).text
+    return to_portable(markdown, begin, end, lambda code, _: escape(code)).text
 
 
 def html_of(markdown: str, begin: int = 0, end: int = END) -> str:
-    return to_portable(markdown, begin, end, DRAWING).html
+    return to_portable(markdown, begin, end, lambda code, _: escape(code)).html
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_html_of_strangers_is_shown_as_it_is_written() -> None:
 
 def test_a_text_that_is_no_markdown_keeps_all_but_its_fences() -> None:
     text = "1 * 2 * 3 <b>\n\n    in\n```py\nx = 1\n```\nend"
-    made = plain_to_portable(text, 0, len(text), DRAWING)
+    made = plain_to_portable(text, 0, len(text), lambda code, _: escape(code))
     assert made.text == text
     assert made.html.startswith("<p>1 * 2 * 3 &lt;b&gt;<br>\n<br>\n\u00a0 \u00a0 in</p>\n<pre ")
     assert made.html.endswith(">x = 1</pre>\n<p>end</p>\n")

@@ -160,7 +160,7 @@ def looks(window: MainWindow) -> SettingsDialog:
     window.set_theme("light")
     fields = [FIELD_BY_KEY[key] for key in (*APPEARANCE_FIELDS, "temperature")]
     dialogs = WindowDialogs(window, fields)
-    dialogs.set_values({"theme": "light", "text_size": "normal", "density": "comfortable"})
+    dialogs.set_values({"theme": "light", "text_size": "normal"})
     dialog = dialogs.make_settings()
     dialog.open()
     return dialog
@@ -175,8 +175,8 @@ def choose(dialog: SettingsDialog, key: str, value: str, qtbot: QtBot) -> None:
         qtbot.keyClick(row.combo, step)
 
 
-def look(window: MainWindow) -> tuple[str, int, bool]:
-    return window.theme.name, window.theme.type.base, window.theme.compact
+def look(window: MainWindow) -> tuple[str, int]:
+    return window.theme.name, window.theme.type.base
 
 
 def test_a_look_is_seen_while_it_is_chosen_and_goes_with_cancel(
@@ -187,8 +187,7 @@ def test_a_look_is_seen_while_it_is_chosen_and_goes_with_cancel(
     window.dialogs.saved.connect(told.append)
     choose(looks, "theme", "dark", qtbot)
     choose(looks, "text_size", "larger", qtbot)
-    choose(looks, "density", "compact", qtbot)
-    assert look(window) == ("dark", before[1] + 5, True)
+    assert look(window) == ("dark", before[1] + 5)
     temperature = looks.rows["temperature"]
     assert isinstance(temperature, NumberRow)
     temperature.edit.setText("no number")  # an invalid value elsewhere in the dialog does not prevent it

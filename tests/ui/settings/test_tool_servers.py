@@ -2,16 +2,14 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
-from app.core.domain.tools.servers import ToolServerView, names_line, read_names
+from app.core.domain.tools.servers import Phase, ToolServer, names_line, read_names
 from app.core.paths import assets_dir
 from tests.app.fakes import keep_settings, open_app
 from ui.settings.rows import MultiChoiceRow, ServersRow
@@ -19,7 +17,7 @@ from ui.settings.tool_server_requests import ToolServerRequests
 from ui.settings.tool_servers import ToolServers
 from ui.theme.theme import Theme
 
-READY = ToolServerView("files", "npx files", True, "ready", "", ("read: <b>Reads</b>.",), ("a warning",))
+READY = ToolServer("files", "npx files", Phase.READY, log=("a warning",), is_on=True, tools=("read: <b>Reads</b>.",))
 
 
 def test_a_server_is_shown_as_it_is(qtbot: QtBot) -> None:
@@ -58,17 +56,15 @@ def test_a_long_name_leaves_room_for_the_buttons(qtbot: QtBot) -> None:
     assert (page.rows["files"].switch.text(), page.rows["files"].switch.toolTip()) == ("files", "")
 
 
-def test_a_typed_server_is_on_and_imported_ones_are_off(qtbot: QtBot) -> None:
+def test_a_typed_server_is_on_and_pasted_ones_are_off(qtbot: QtBot) -> None:
     keep_settings({})
     harness = open_app()
-    other = harness.paths.config / "other.json"
-    other.write_text(json.dumps({"mcpServers": {"notes": {"url": "https://example.com/mcp"}}}))
     page = ToolServers(harness.window.theme, harness.window.tool_servers)
     qtbot.addWidget(page)
     page.line.setText("no-such-server --utc")
     page.add_button.click()
-    harness.window.tool_servers.import_requested.emit(str(other), ["notes"])
-    page.refresh()
+    page.line.setText(json.dumps({"mcpServers": {"notes": {"url": "https://example.com/mcp"}}}, indent=2))
+    page.add_button.click()
     assert {name: row.switch.isChecked() for name, row in page.rows.items()} == {
         "no-such-server": True,
         "notes": False,
@@ -78,6 +74,9 @@ def test_a_typed_server_is_on_and_imported_ones_are_off(qtbot: QtBot) -> None:
     assert kept["no-such-server"]["args"] == ["--utc"]
     page.rows["notes"].remove.click()
     assert list(page.rows) == ["no-such-server"]
+    page.line.setText("{broken")
+    page.add_button.click()
+    assert "not JSON" in harness.window.problems[-1].message
     harness.close()
 
 
@@ -133,62 +132,13 @@ def test_the_panel_of_a_chat_offers_what_is_switched_on(qtbot: QtBot) -> None:
     harness.close()
 
 
-def test_what_another_program_has_is_shown_before_it_is_added(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
-    keep_settings({})
-    harness = open_app()
-    page = ToolServers(harness.window.theme, harness.window.tool_servers)
-    qtbot.addWidget(page)
-    file = tmp_path / ".lmstudio" / "mcp.json"
-    file.parent.mkdir()
-    servers = {
-        "files": {"command": "npx", "args": ["files & more"], "env": {"API_KEY": "secret"}},
-        "notes": {"url": "https://example.com/mcp"},
-        "wrong": {},
-    }
-    file.write_text(json.dumps({"mcpServers": servers}))
-    page.import_button.click()
-    words = [action.text() for action in page.import_menu.actions() if not action.isSeparator()]
-    assert words == ["LM Studio", "Choose a file…"]
-    page.import_menu.actions()[0].trigger()
-    dialog = page.preview
-    assert dialog is not None
-    assert {name: box.isChecked() for name, box in dialog.boxes.items()} == {
-        "files": True,
-        "notes": True,
-        "wrong": False,
-    }
-    shown = " ".join(label.text() for label in dialog.findChildren(QLabel))
-    assert "npx files & more · API_KEY" in shown
-    assert "secret" not in shown
-    assert not harness.paths.tool_servers_file.exists()  # nothing is saved yet
-    dialog.boxes["notes"].click()
-    dialog.accept_button.click()
-    assert list(page.rows) == ["files"]
-    kept = json.loads(harness.paths.tool_servers_file.read_text())["mcpServers"]
-    assert kept["files"]["env"] == {"API_KEY": "secret"}
-    assert kept["files"]["enabled"] is False
-    page._preview(str(file))
-    assert page.preview is not None
-    assert list(page.preview.boxes) == ["notes", "wrong"]
-    assert "1 more already exists" in " ".join(label.text() for label in page.preview.findChildren(QLabel))
-    page.preview.reject()
-    file.write_text("{broken")
-    page._preview(str(file))
-    assert "not JSON" in page.problem.text()
-    harness.close()
-
-
 def test_signing_in_is_asked_for_by_a_click_and_shows_the_address(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     requests = ToolServerRequests()
-    view = ToolServerView("notes", "example.com", True, "failed", "It asks you to sign in.", sign_in="wanted")
+    view = ToolServer("notes", "example.com", Phase.FAILED, "It asks you to sign in.", sign_in="wanted", is_on=True)
     views = [view]
     requests.read = lambda: tuple(views)
     page = ToolServers(Theme(assets_dir() / "icons"), requests)

@@ -25,7 +25,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QCheckBox,
     QLabel,
-    QLayout,
     QLineEdit,
     QRadioButton,
     QStyleOptionViewItem,
@@ -37,8 +36,7 @@ from app.core.domain.conversations import SearchHit
 from app.core.domain.messages import MessageView
 from tests.ui.conftest import ASSETS, FIELDS, READY, STATS, rows
 from tests.ui.filled_window import fill_models, make_window, opened
-from ui.theme.palette import HIGH_DARK, HIGH_LIGHT, LIGHT, contrast
-from ui.theme.stylesheet import TypeScale, stylesheet
+from ui.theme.palette import HIGH_DARK, HIGH_LIGHT, contrast
 from ui.theme.theme import (
     APP_ICON_SIZES,
     CODE_FAMILIES,
@@ -47,10 +45,7 @@ from ui.theme.theme import (
     TEXT_SIZES,
     IconSet,
     Theme,
-    compacted,
-    compacted_stylesheet,
 )
-from ui.widgets.dialogs import link_dialog
 from ui.window.main_window import MainWindow
 
 ANSWER = "Some *prose* that wraps.\n\n```python\nprint('code')\n```\n"
@@ -206,64 +201,9 @@ def test_its_licences_lie_beside_it() -> None:
         assert "SIL Open Font License, Version 1.1" in (ASSETS / "fonts" / name).read_text("utf-8")
 
 
-def room(window: MainWindow) -> list[tuple[int, int, int, int, int]]:
-    """The margins and spacing of every layout of the window."""
-    found = []
-    for layout in window.findChildren(QLayout):
-        margins = layout.contentsMargins()
-        found.append((margins.left(), margins.top(), margins.right(), margins.bottom(), layout.spacing()))
-    return found
-
-
-def test_room_is_taken_and_given_back(window: MainWindow) -> None:
-    before, sheet = room(window), window.styleSheet()
-    window.set_density("compact")
-    closer_room = room(window)
-    assert len(closer_room) == len(before)
-    assert all(new <= old for new, old in zip(closer_room, before, strict=True))
-    assert sum(map(sum, closer_room)) < 0.75 * sum(map(sum, before))
-    assert window.styleSheet() != sheet
-    window.set_density("comfortable")
-    assert room(window) == before
-    assert window.styleSheet() == sheet
-
-
-def test_messages_and_dialogs_made_later_are_compact_too(window: MainWindow, qtbot: QtBot) -> None:
-    window.set_density("compact")
-    views = [MessageView(1, "user", "question"), MessageView(2, "assistant", "answer", stats=STATS)]
-    window.show_conversation("t", views)
-    qtbot.waitUntil(lambda: not window.transcript.is_building)
-    dialog = link_dialog(window, "https://example.org")
-    assert dialog is not None
-    dialog.open()
-    margins = dialog.layout().contentsMargins
-    qtbot.waitUntil(lambda: margins().left() == compacted(24))
-    cards = window.transcript.cards
-    assert len(cards) == 2
-    for card in cards:
-        made, margins = (
-            [int(number) for number in card.layout().property("comfortableSpacing")],
-            card.layout().contentsMargins(),
-        )
-        now = [margins.left(), margins.top(), margins.right(), margins.bottom(), card.layout().spacing()]
-        assert now == [compacted(number) for number in made] != made
-    dialog.reject()
-
-
-def test_paddings_keep_the_place_of_the_focus_ring() -> None:
-    sheet = "A { padding: 6px 12px; } A:focus { border: 2px; padding: 5px 11px; } #x { padding: 2px; }"
-    assert compacted_stylesheet(sheet) == (
-        "A { padding: 4px 12px; } A:focus { border: 2px; padding: 3px 11px; } #x { padding: 0px 2px; }"
-    )
-    whole = stylesheet(LIGHT, TypeScale(13))
-    assert compacted_stylesheet(whole).count("padding:") == whole.count("padding:")
-
-
-@pytest.mark.parametrize("density", ["comfortable", "compact"])
-def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot, density: str) -> None:
+def test_rows_of_lists_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> None:
     window.sidebar.set_rows(rows(), 1)
     fill_models(window, "recommended")
-    window.set_density(density)
     window.set_text_size("normal")
     choices = window.models.panel.recommended.list
     for listing in (window.sidebar.list, choices):

@@ -180,7 +180,7 @@ def test_the_panel_of_the_context_has_room_for_its_words(
     window = larger(qtbot)
     meter = ContextMeter(window.theme)
     window.header.add_indicator(meter)
-    meter.set_parts(ContextParts(size=4096, conversation=1204, counted=True))
+    meter.set_parts(ContextParts(size=4096, conversation=1204))
     meter.open_panel()
     assert meter.panel is not None
     assert settle(meter.panel, qtbot) == []

@@ -51,7 +51,7 @@ def title_of(attachment: Attachment) -> str:
 
 
 def attachment_facts(attachment: Attachment) -> str:
-    """Kind, size and tokens: ``Markdown · 1.2 kB · 310 tokens``; for a picture its size in pixels."""
+    """Kind, size and tokens: ``Markdown · 1.2 kB · about 310 tokens``; for a picture its size in pixels."""
     parts = [tr(KINDS[attachment.kind])]
     if attachment.picture is not None:
         parts.append(f"{attachment.picture.width} × {attachment.picture.height}")
@@ -59,7 +59,7 @@ def attachment_facts(attachment: Attachment) -> str:
         parts.append(size(attachment.num_bytes) if attachment.num_bytes >= 1000 else f"{attachment.num_bytes} B")
     number = attachment.num_tokens
     if number is not None:
-        parts.append(tr("{count} tokens", None, number).format(count=count(number)))
+        parts.append(tr("about {count} tokens", None, number).format(count=count(number)))
     return " · ".join(parts)
 
 

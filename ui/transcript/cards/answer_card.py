@@ -102,7 +102,6 @@ class AnswerCard(MessageCard):
         self._words_at = 0  # position in the whole text at which the answer begins
         self._runs = SourceRuns()
         self._marked: frozenset[Source] = frozenset()
-        self._shows_rejected = False
         self.body = AnswerBody(theme, self, text_width)
         if view.cites:
             self.body.cites = f"{SOURCE_LINK}{view.id}/"
@@ -205,7 +204,6 @@ class AnswerCard(MessageCard):
                 self.reasoning.link_activated.connect(self.link_activated)
                 self.reasoning.expanded.connect(lambda: self.unfolded.emit(self))
                 self._column.insertWidget(self._column.indexOf(self.body), self.reasoning)
-            self.reasoning.show_rejected(self._shows_rejected)
             self.reasoning.show()
         return self.reasoning
 
@@ -213,7 +211,7 @@ class AnswerCard(MessageCard):
         """Build one more part, from the end; False if all are built."""
         if self.body.build_next() or (self.reasoning is not None and self.reasoning.build_next()):
             return True
-        parts = [part for part in (self.body, self.reasoning) if part and (self._marked or self._shows_rejected)]
+        parts = [part for part in (self.body, self.reasoning) if part and self._marked]
         if any(part.mark_next(self._text, self._runs, self._marked) for part in parts):
             return True
         self._is_whole = True
@@ -292,15 +290,6 @@ class AnswerCard(MessageCard):
             self._marked = wanted
             self._update_marks()
 
-    def show_rejected(self, wanted: bool) -> None:
-        """Show or hide rejected tokens, struck through above their replacements."""
-        if wanted != self._shows_rejected:
-            self._shows_rejected = wanted
-            self.body.show_rejected(wanted)
-            if self.reasoning is not None:
-                self.reasoning.show_rejected(wanted)
-            self._update_marks()
-
     def _update_marks(self, *, afresh: bool = True) -> None:
         self.body.mark(self._text, self._runs, self._marked, afresh=afresh)
         if self.reasoning is not None:
@@ -372,7 +361,7 @@ class AnswerCard(MessageCard):
             if part is not None:
                 part.mark_new_tokens(self._text, self._runs, self._marked)
         self._append_text()
-        if self._marked or self._shows_rejected:
+        if self._marked:
             self._update_marks(afresh=False)
         self.progress.hide()
         self.progress_label.hide()
@@ -434,7 +423,7 @@ class AnswerCard(MessageCard):
         if afresh:
             self._runs = SourceRuns()
             self._runs.extend(view.spans)
-        if self._marked or self._shows_rejected:
+        if self._marked:
             self._update_marks(afresh=afresh)
         took_ms = self.reasoning.duration_ms if self.reasoning is not None else None
         finished = replace(view, versions=view.versions or self._view.versions, thinking_ms=took_ms)

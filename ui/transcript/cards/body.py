@@ -20,7 +20,7 @@ from ui.transcript.cards.part_prefetcher import IdleTimer, PartPrefetcher, polis
 from ui.transcript.cards.prose_view import ProseView
 from ui.transcript.cards.text_part import TextPart
 from ui.transcript.marks.pass_tip import pass_tip, pass_words
-from ui.transcript.marks.provenance import RangeLocator, SourceRuns, formula_units, rejected_at
+from ui.transcript.marks.provenance import RangeLocator, SourceRuns, formula_units
 from ui.widgets.building import wrap_viewport
 from ui.widgets.segment_layout import SegmentLayout
 
@@ -123,7 +123,6 @@ class AnswerBody(QWidget):
         self._pool = PartPool()  # keeps the widgets of joined blocks for the next block
         self._unpolished: list[QWidget] = []  # unstyled widgets of the last prefetched part
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
-        self._shows_rejected = False
         self._num_slow = 0  # consecutive chunks that were parsed or closed a block
         self._num_settled = 0  # number of sealed widgets at the last `pop_changed_top`
         self._changed: tuple[int, int] | None = None  # first changed part, and its first changed pixel row
@@ -140,7 +139,7 @@ class AnswerBody(QWidget):
 
     def accepts_words(self, text: str) -> bool:
         """Whether this text would only add words to the last widget."""
-        return not self._shows_rejected and self._stream.accepts_words(text)
+        return self._stream.accepts_words(text)
 
     def append(self, text: str) -> None:
         if self._parts and self.isVisible():
@@ -229,10 +228,6 @@ class AnswerBody(QWidget):
         """Set the sources that new widgets are marked with; ``raw`` is the text so far."""
         self._set_provenance(raw, runs, wanted)
 
-    def show_rejected(self, wanted: bool) -> None:
-        """Show or hide rejected tokens above their replacements; takes effect with the next `mark`."""
-        self._shows_rejected = wanted
-
     def mark(self, raw: str, runs: SourceRuns, wanted: frozenset[Source], *, afresh: bool = True) -> None:
         """Mark the tokens of the wanted sources; ``raw`` is the whole text.
 
@@ -273,8 +268,6 @@ class AnswerBody(QWidget):
         words = [item for item in ranges if item.start not in units] if units else ranges
         self._note_change(self._parts.index(part), part.widget.mark_words(words))
         part.widget.mark_formulas({item.start: item.source for item in ranges if item.start in units})
-        rejected = runs.rejections() if self._shows_rejected and fits else []
-        part.widget.set_rejected(rejected_at(text, part.source_map, rejected) if rejected else [])
 
     def event(self, event: QEvent) -> bool:
         """Handle the tool tips of all texts: a marked token shows its pass."""
@@ -326,7 +319,7 @@ class AnswerBody(QWidget):
     def _join_parts(self) -> None:
         """Join closed text to the run above. Called later, since it lays out the whole run again."""
         height, changed = self.sizeHint().height(), self._changed
-        shows_more = bool(self._provenance[2]) or self._shows_rejected
+        shows_more = bool(self._provenance[2])
         self._finish_closed()
         self._show()
         if shows_more:
@@ -393,8 +386,8 @@ class AnswerBody(QWidget):
         if existing is None:
             self._make_part(segment, index)
         changed = self._fill_part(index, segment, words)
-        if changed is not None and self._provenance[2] and not self._shows_rejected and not segment.is_code:
-            self._mark_one(self._parts[index])  # rejected tokens change the line heights
+        if changed is not None and self._provenance[2] and not segment.is_code:
+            self._mark_one(self._parts[index])
 
     def _fill_part(self, index: int, segment: Segment, words: str = "") -> int | None:
         part = self._parts[index]
@@ -445,7 +438,7 @@ class AnswerBody(QWidget):
 
     def _on_redrawn(self, widget: ProseView) -> None:
         part = next((part for part in self._parts if part.widget is widget), None)
-        if part is not None and (self._provenance[2] or self._shows_rejected):
+        if part is not None and self._provenance[2]:
             self._mark_one(part)
 
     def _drop_parts(self, index: int) -> None:

@@ -14,7 +14,6 @@ from PySide6.QtGui import (
     QFocusEvent,
     QFont,
     QFontInfo,
-    QFontMetrics,
     QFontMetricsF,
     QImage,
     QKeyEvent,
@@ -48,12 +47,9 @@ from ui.transcript.marks.provenance import MarkedRange
 from ui.widgets.focus_ring import FocusRing
 
 RING_OUTSET_PX = 5
-REJECTED_LINE_HEIGHT = 2.3  # line height factor that leaves space above the words
 _LONG_WORD = re.compile(rf"[^\s]{{{LONG_WORD_CHARS}}}")
 _TAG = re.compile(r"<[^>]*>")
 _FORMULA_BLOCK = re.compile(r'<p class="formula" align="center">(<img [^>]*>)</p>')
-REJECTED_GAP_PX = 6
-MIN_REJECTED_PX = 12
 LINE_HEIGHT = 1.55
 TABLE_EDGE_PX = 2  # Qt's margin around the outer line of a table; two parts of a table share it
 _QT_INDENT_PX = 40
@@ -131,11 +127,8 @@ class FormulaObject(QPyTextObject):
         selected = cursor.selectionStart() <= position < cursor.selectionEnd()  # Qt's selection colour is translucent
         _renderer(formula, self.tokens.on_accent if selected else self.tokens.text).render(painter, box)
 
-    def align(self, document: QTextDocument, room_above: float = 0.0) -> None:
-        """Put every formula on the base line with room above and below.
-
-        ``room_above``: pixels kept free above the content of each line in a paragraph with a formula.
-        """
+    def align(self, document: QTextDocument) -> None:
+        """Put every formula on the base line with room above and below."""
         descent = QFontMetricsF(document.defaultFont()).descent()
         cursor = QTextCursor(document)
         place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}")
@@ -164,11 +157,8 @@ class FormulaObject(QPyTextObject):
                 shape.setFont(font)
                 cursor.setCharFormat(shape)
                 block = cursor.blockFormat()  # a fixed line height would cut off taller formulas
-                wanted = block.lineHeight()
-                if room_above:
-                    extent = self._extent(formula, shape, self._scale(formula, document), document)
-                    wanted = max(wanted, sum(extent) + room_above)
-                block.setLineHeight(math.ceil(wanted), QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
+                minimum = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
+                block.setLineHeight(math.ceil(block.lineHeight()), minimum)
                 cursor.setBlockFormat(block)
             place = document.toRawText().find("\N{OBJECT REPLACEMENT CHARACTER}", place + 1)
 
@@ -186,14 +176,14 @@ class FormulaObject(QPyTextObject):
         return max(formula.ascent * scale, words.ascent()), QFontMetricsF(shape.toCharFormat().font()).descent()
 
 
-def document_style(tokens: Palette, base: int, code_family: str, line_height: float = LINE_HEIGHT) -> str:
+def document_style(tokens: Palette, base: int, code_family: str) -> str:
     """The style sheet of a prose document, limited to what Qt's rich text supports.
 
     Heading sizes are steps from the text size, not pixels. Qt ignores the lower margin before a table, and indents a
     table in lists by 40 pixels per level, whatever the indent is.
     """
     return f"""
-    p, li {{ line-height: {round(base * line_height)}px; }}
+    p, li {{ line-height: {round(base * LINE_HEIGHT)}px; }}
     p {{ margin: 0 0 10px 0; }}
     p.tight {{ margin: 0 0 3px 0; }}
     h1, h2, h3, h4, h5, h6 {{ font-weight: 600; }}
@@ -243,43 +233,6 @@ def _indents(base: int) -> str:
     return "\n    ".join(less + more)
 
 
-def paint_rejected(view: QTextEdit, notes: Sequence[tuple[int, str]], area: QRect, theme: Theme) -> None:
-    """Draw the rejected texts (UTF-16 unit, text) within ``area``; each is cut where the next begins."""
-    font = _font(theme)
-    metrics = QFontMetrics(font)
-    painter = QPainter(view.viewport())
-    painter.setFont(font)
-    painter.setPen(QColor(theme.tokens.recovered))
-    cursor = QTextCursor(view.document())
-    last = view.document().characterCount() - 1
-    right_of_line: dict[int, int] = {}
-    for unit, text in sorted(notes, reverse=True):
-        cursor.setPosition(min(unit, last))
-        place = view.cursorRect(cursor)
-        limit = right_of_line.get(place.top(), view.viewport().width())
-        right_of_line[place.top()] = place.left() - REJECTED_GAP_PX
-        box = QRect(place.left(), place.top() - metrics.height(), limit - place.left(), metrics.height())
-        if box.width() >= MIN_REJECTED_PX and box.intersects(area):
-            shown = metrics.elidedText(_visible(text), Qt.TextElideMode.ElideRight, box.width())
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom), shown)
-    painter.end()
-
-
-def rejected_height(theme: Theme) -> int:
-    return QFontMetrics(_font(theme)).height()
-
-
-def _font(theme: Theme) -> QFont:
-    font = theme.font(-2)
-    font.setStrikeOut(True)
-    return font
-
-
-def _visible(text: str) -> str:
-    shown = text.replace("\n", "\N{DOWNWARDS ARROW WITH CORNER LEFTWARDS}").replace("\t", "\N{RIGHTWARDS ARROW}")
-    return shown.strip(" ")
-
-
 class ProseView(ReadOnlyText, QTextBrowser):
     """Shows HTML or plain text without scroll bars; its height follows the text.
 
@@ -298,7 +251,6 @@ class ProseView(ReadOnlyText, QTextBrowser):
         self._ring: FocusRing | None = None
         self._formulas: FormulaObject | None = None
         self._pending: set[str] = set()
-        self._rejected: list[tuple[int, str]] = []
         self.marks = DocumentMarks(self.document())
         self.setObjectName("prose")
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -370,7 +322,6 @@ class ProseView(ReadOnlyText, QTextBrowser):
         """Clear the view; False if it cannot be reused."""
         if self._formulas is not None:
             return False
-        self.set_rejected([])
         self.setExtraSelections([])
         self.marks = DocumentMarks(self.document())
         self._html, self._plain = None, ""
@@ -404,16 +355,6 @@ class ProseView(ReadOnlyText, QTextBrowser):
             self._formulas.marks = sources
             self.viewport().update()
 
-    def set_rejected(self, notes: list[tuple[int, str]]) -> None:
-        """Show texts struck through above UTF-16 units; the document does not change."""
-        if notes == self._rejected:
-            return
-        had, self._rejected = bool(self._rejected), notes
-        if had != bool(notes):
-            self._restyle()
-            self.redrawn.emit()
-        self.viewport().update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         strips = self.marks.strips(event.rect()) if self.marks else []
@@ -422,8 +363,6 @@ class ProseView(ReadOnlyText, QTextBrowser):
             painter.setClipRegion(event.region())
             self.marks.paint(painter, strips, self.devicePixelRatioF())
             painter.end()
-        if self._rejected:
-            paint_rejected(self, self._rejected, event.rect(), self._theme)
 
     def words(self) -> str:
         cursor = QTextCursor(self.document())
@@ -475,9 +414,8 @@ class ProseView(ReadOnlyText, QTextBrowser):
     def _set_style(self) -> None:
         tokens, scale = self._theme.tokens, self._theme.type
         family = self._theme.code_font().family()
-        height = REJECTED_LINE_HEIGHT if self._rejected else LINE_HEIGHT
         self.document().setIndentWidth(indent_of(scale.answer))
-        self.document().setDefaultStyleSheet(document_style(tokens, scale.answer, family, height))
+        self.document().setDefaultStyleSheet(document_style(tokens, scale.answer, family))
 
     def _restyle(self) -> None:
         self._set_style()
@@ -537,7 +475,7 @@ class ProseView(ReadOnlyText, QTextBrowser):
 
         self.setHtml(FORMULA_IMAGE.sub(shown, _FORMULA_BLOCK.sub(block, html)))
         self.document().documentLayout().registerHandler(QTextFormat.ObjectTypes.ImageObject.value, self._formulas)
-        self._formulas.align(self.document(), rejected_height(self._theme) if self._rejected else 0)
+        self._formulas.align(self.document())
         self.setAccessibleDescription(self.words())
 
     def _on_formulas(self, sources: frozenset[str]) -> None:

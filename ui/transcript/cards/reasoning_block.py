@@ -56,7 +56,6 @@ class ReasoningBlock(QWidget):
         self._since_s: float | None = None
         self.duration_ms: int | None = None
         self._provenance: tuple[str, SourceRuns, frozenset[Source]] = ("", SourceRuns(), frozenset())
-        self._shows_rejected = False
         self.body: AnswerBody | None = None
         self.header = _Header()
         self.header.setObjectName("thoughtHeader")
@@ -155,11 +154,6 @@ class ReasoningBlock(QWidget):
         self._provenance = (raw, runs, wanted)
         return self.body is not None and self.is_open and self.body.mark_next(raw, runs, wanted)
 
-    def show_rejected(self, wanted: bool) -> None:
-        self._shows_rejected = wanted
-        if self.body is not None:
-            self.body.show_rejected(wanted)
-
     def _on_toggled(self, is_open: bool) -> None:
         self._show_frame()
         if is_open:
@@ -177,7 +171,6 @@ class ReasoningBlock(QWidget):
             return self.body
         body = self.body = AnswerBody(self._theme, self._frame, max(self._text_width - INDENT_PX, 0))
         body.setProperty("kind", "thought")
-        body.show_rejected(self._shows_rejected)
         body.setAccessibleName(tr("Reasoning"))
         body.link_activated.connect(self.link_activated)
         self._inner.addWidget(body)
@@ -212,7 +205,7 @@ class ReasoningBlock(QWidget):
         self._refresh_marks()
 
     def _refresh_marks(self) -> None:
-        if self.body is not None and (self._provenance[2] or self._shows_rejected):
+        if self.body is not None and self._provenance[2]:
             self.body.mark(*self._provenance)
 
     def _update_header(self) -> None:

@@ -62,9 +62,9 @@ class SourceChip(QPushButton):
 class MarksLegend(QFrame):
     """The legend; hidden while nothing is marked."""
 
-    def __init__(self, theme: Theme, rows: Mapping[Source, LegendRow], rejected: QAbstractButton) -> None:
+    def __init__(self, theme: Theme, rows: Mapping[Source, LegendRow]) -> None:
         super().__init__()
-        self._rows, self._rejected = list(rows.values()), rejected
+        self._rows = list(rows.values())
         self._is_wanted = True
         self._offered = self._occurred_sources = frozenset[Source]()
         self.setObjectName("marksLegend")
@@ -82,7 +82,7 @@ class MarksLegend(QFrame):
             margins=(16, 4, 12, 4),
         )
         self._show_sources()
-        for button in (*self._rows, rejected):
+        for button in self._rows:
             button.toggled.connect(self._on_chip_toggled)
         theme.changed.connect(self._fit_columns)
         self._on_chip_toggled()
@@ -116,11 +116,11 @@ class MarksLegend(QFrame):
         return [chip for chip in self.chips.values() if not chip.isHidden()]
 
     def _on_chip_toggled(self) -> None:
-        marked = any(row.isChecked() for row in self._rows) or self._rejected.isChecked()
+        marked = any(row.isChecked() for row in self._rows)
         self.setVisible(self._is_wanted and marked)
 
     def _hide_all(self) -> None:
-        for button in (*self._rows, self._rejected):
+        for button in self._rows:
             button.setChecked(False)
 
     def minimumSizeHint(self) -> QSize:
@@ -165,14 +165,12 @@ def _sources_of(message: MessageView) -> frozenset[Source]:
 class SourceSwitch(IconButton):
     """Switches all rows of a legend together, and shows their state.
 
-    The row of the target's own tokens is neither switched nor counted. Rejected tokens (``rejected``) are only switched
-    off together with the marks, not on.
+    The row of the target's own tokens is neither switched nor counted.
     """
 
-    def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton], rejected: QAbstractButton) -> None:
+    def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton]) -> None:
         super().__init__(theme, "highlighter", translate("SourceSwitch", "Mark tokens by source"))
         self.setCheckable(True)
-        self._rejected = rejected
         self._rows = [row for source, row in legend.items() if source is not Source.TARGET]
         for row in self._rows:
             row.toggled.connect(self._on_wanted_changed)
@@ -185,8 +183,6 @@ class SourceSwitch(IconButton):
                 row.setChecked(wanted)
         for row in changed[-1:]:
             row.setChecked(wanted)
-        if not wanted:
-            self._rejected.setChecked(False)
 
     def _on_wanted_changed(self) -> None:
         is_any = any(row.isChecked() for row in self._rows)

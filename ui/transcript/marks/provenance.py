@@ -5,7 +5,6 @@ only non-space characters are compared.
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, groupby
@@ -60,14 +59,6 @@ class SourceRuns:
         for span in spans:
             self.sources.extend([span.source] * span.num_chars)
             self.spans.append(span)
-
-    def rejections(self) -> list[tuple[int, int, str]]:
-        found, place = [], 0
-        for span in self.spans:
-            if span.rejected:
-                found.append((place, place + span.num_chars, span.rejected))
-            place += span.num_chars
-        return found
 
     def pass_at(self, raw: str, place: int) -> PassView | None:
         begin, end, first = 0, 0, 0
@@ -295,21 +286,3 @@ def formula_units(shown: str) -> frozenset[int]:
             units.add(unit)
         unit += 2 if ord(char) > 0xFFFF else 1
     return frozenset(units)
-
-
-def rejected_at(shown: str, source_map: SourceMap, rejections: Sequence[tuple[int, int, str]]) -> list[tuple[int, str]]:
-    """For each rejected text: the UTF-16 unit of ``shown`` before which it stood, and the text."""
-    units, unit = [], 0
-    for char, place in zip(shown, source_positions(shown, source_map), strict=True):
-        if place >= 0:
-            units.append((place, unit))
-        unit += 2 if ord(char) > 0xFFFF else 1
-    units.sort()
-    found = []
-    for begin, end, text in rejections:
-        index = bisect_left(units, (begin, 0))
-        if index < len(units) and (units[index][0] < max(end, begin + 1) + NEXT_CHARS):
-            before = units[index - 1][0] if index else None
-            if before is not None or units[index][0] < max(end, begin + 1):
-                found.append((units[index][1], text))
-    return found

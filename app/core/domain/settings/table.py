@@ -279,9 +279,6 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
         choice("text_size", "Text size", _TEXT_SIZE_LABELS, "normal").explained(
             "Size of all text in the window, relative to the system's."
         ),
-        choice("density", "Density", {"comfortable": "Comfortable", "compact": "Compact"}).explained(
-            "How much space is left between elements."
-        ),
         choice(
             "announce",
             "Screen reader",

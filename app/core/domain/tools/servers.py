@@ -2,27 +2,36 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from urllib.parse import quote, unquote
 
 _ESCAPED = {char: quote(char, safe="") for char in "%,"}  # characters with a meaning in the line
 
 
-@dataclass(frozen=True, slots=True)
-class ToolServerView:
-    """``place``: command or host. ``state``: "off", "starting", "ready" or "failed". ``problem``: why it failed.
+class Phase(StrEnum):
+    OFF = "off"
+    STARTING = "starting"
+    READY = "ready"
+    FAILED = "failed"
 
-    ``tools``: one line per tool. ``log``: the last lines of stderr. ``sign_in``: "wanted", "under way", "done", or
-    empty if the server needs none.
+
+@dataclass(frozen=True, slots=True)
+class ToolServer:
+    """The state of a server. ``place``: command or host. ``problem``: why it failed. ``notice``: about omitted tools.
+
+    ``log``: the last lines of stderr. ``sign_in`` (OAuth): "wanted", "under way", "done", or empty if the server needs
+    none. The window adds ``is_on``, and ``tools``, one line per tool.
     """
 
     name: str
     place: str
-    is_on: bool
-    state: str
+    phase: Phase
     problem: str = ""
-    tools: tuple[str, ...] = ()
+    notice: str = ""
     log: tuple[str, ...] = ()
     sign_in: str = ""
+    is_on: bool = False
+    tools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,25 +61,6 @@ class ToolMenu:
     tokens: int = 0
     context_size: int = 0
     tools: tuple[OfferedTool, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedServer:
-    """A server that can be imported. ``place``: its command with the names of its variables."""
-
-    name: str
-    place: str
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ImportView:
-    """The servers in another program's file. ``num_known``: already in the list. ``problem``: why it is unreadable."""
-
-    source: str
-    servers: tuple[ImportedServer, ...] = ()
-    num_known: int = 0
-    problem: str = ""
 
 
 def read_names(line: str) -> tuple[str, ...]:

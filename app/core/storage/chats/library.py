@@ -1,7 +1,6 @@
-"""Manages the list of conversations: folders, pins, archive, manual order, copies, unsent texts, search."""
+"""Manages the list of conversations: folders, pins, archive, copies, unsent texts, search."""
 
 import sqlite3
-from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -77,11 +76,7 @@ class ChatLibrary(StorePart):
         inside = [(row.id, conversation_id) for conversation_id in folder.conversation_ids]
         db.executemany("UPDATE conversations SET folder_id = ? WHERE id = ? AND folder_id IS NULL", inside)
 
-    def arrange_folders(self, folder_ids: Sequence[int]) -> None:
-        values = [(place, folder_id) for place, folder_id in enumerate(folder_ids)]
-        self.access.write(lambda db: db.executemany("UPDATE folders SET place = ? WHERE id = ?", values))
-
-    # ---- pins, archive, order ---------------------------------------------------------------------------------------
+    # ---- pins, archive, folders -------------------------------------------------------------------------------------
 
     def set_pinned(self, conversation_id: int, pinned: bool) -> None:
         """Pin a conversation (as the last pinned one), or unpin it."""
@@ -102,15 +97,6 @@ class ChatLibrary(StorePart):
                 place = (SELECT coalesce(max(place), 0) + 1 FROM conversations WHERE folder_id = ?1) WHERE id = ?2
         """
         self._change(sql, folder_id, conversation_id)
-
-    def arrange(self, conversation_ids: Sequence[int], *, folder_id: int | None = None) -> None:
-        """Move these conversations into a folder, or among the pinned ones, in this order."""
-        sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 1 WHERE id = ?"
-        values: list[tuple[int | None, ...]] = [(place, number) for place, number in enumerate(conversation_ids)]
-        if folder_id is not None:
-            sql = "UPDATE conversations SET place = ?, archived = 0, pinned = 0, folder_id = ? WHERE id = ?"
-            values = [(place, folder_id, number) for place, number in enumerate(conversation_ids)]
-        self.access.write(lambda db: db.executemany(sql, values))
 
     # ---- copies -----------------------------------------------------------------------------------------------------
 

@@ -11,11 +11,9 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
-from app.core.domain.attachment_errors import NotTextError
-from app.core.domain.errors import ChatsImportError, NoChatError
-from app.core.domain.text_decoding import decode
+from app.core.domain.errors import ChatsImportError
 from app.core.storage.chats.portable import PortableChat
-from app.core.storage.exchange import chatgpt, lm_studio, own_format, transcript
+from app.core.storage.exchange import chatgpt, lm_studio, own_format
 from app.core.storage.exchange.pictures import PictureFiles, pictures_beside, pictures_in_archive
 from app.core.storage.exchange.records import MAX_CHATS, clean_title
 from engine.sentences import i18n
@@ -23,10 +21,7 @@ from engine.sentences import i18n
 MAX_FILE_BYTES = 512 * 2**20  # unpacked size; for our own exports the limit of each chat
 MAX_COMPRESSION = 20  # maximum compression ratio of a zip; chats have ratios of 3 to 10
 _HEAD_BYTES = 500
-MAX_MARKDOWN_BYTES = 32 * 2**20
 _JSON_NAMES = re.compile(r"(^|/)(conversations[^/]*\.json|[^/]*conversation\.json|chats[^/]*\.json)$")
-_MARKDOWN_NAMES = re.compile(r"(?!__MACOSX/).*\.(?:md|markdown)$", re.IGNORECASE)
-_MARKDOWN_ENDINGS = (".md", ".markdown", ".txt")
 MAX_DIRECTORY_BYTES = 32 * 2**20  # limit of a zip's directory: some 300,000 names, which need ten times as much memory
 _END_BYTES = 66_000  # end of a zip: a record, and a comment of up to 64 KB
 MAX_VALUES, MAX_VALUES_MB = 40_000_000, 4000  # 100 MB of chats have four million values, and as many commas
@@ -40,10 +35,7 @@ OnBad = Callable[[str, ChatsImportError], object]
 
 
 def may_be_export(file: Path) -> bool:
-    """True if a file looks like an export by its name and start; False if it cannot be read.
-
-    Markdown files never count: they are meant as attachments.
-    """
+    """True if a file looks like an export by its name and start; False if it cannot be read."""
     try:
         if not file.is_file():
             return False
@@ -58,7 +50,7 @@ def may_be_export(file: Path) -> bool:
 
 
 def read_chats(file: Path, on_bad: OnBad = lambda _name, _error: None) -> Iterator[PortableChat]:
-    """Read an export of Paceline, ChatGPT (zip or conversations.json) or LM Studio, or a chat in Markdown.
+    """Read an export of Paceline, ChatGPT (zip or conversations.json) or LM Studio.
 
     ``on_bad`` is called for each unusable chat or file in a zip, with its name and the error.
 
@@ -93,10 +85,7 @@ def _chats_in(file: Path, note: OnBad) -> Iterator[PortableChat]:
         yield from _read_zip(file, note)
         return
     with file.open("rb") as handle:
-        if file.suffix.lower() in _MARKDOWN_ENDINGS:
-            yield _read_markdown(handle, file.name)
-        else:
-            yield from _read_json(handle, file.name, pictures_beside(file), note)
+        yield from _read_json(handle, file.name, pictures_beside(file), note)
 
 
 def _unreadable(name: str, error: Exception) -> ChatsImportError:
@@ -110,12 +99,11 @@ def _read_zip(file: Path, note: OnBad) -> Iterator[PortableChat]:
     with zipfile.ZipFile(file) as archive:
         listed = archive.infolist()
         entries = [entry for entry in listed if _JSON_NAMES.search(entry.filename)]
-        texts = [] if entries else [entry for entry in listed if _MARKDOWN_NAMES.match(entry.filename)]
         most = max(MAX_FILE_BYTES, MAX_COMPRESSION * file.stat().st_size)
-        if sum(entry.file_size for entry in (*entries, *texts)) > most:
+        if sum(entry.file_size for entry in entries) > most:
             raise ChatsImportError(i18n("{file} unpacks to more than {limit} MB.", file=file.name, limit=most // 2**20))
         files = pictures_in_archive(archive, listed)
-        for entry in entries or texts:
+        for entry in entries:
             yield from _read_entry(archive, entry, files, note)
 
 
@@ -126,13 +114,8 @@ def _read_entry(
     name = entry.filename
     try:
         with archive.open(entry) as handle:
-            if _JSON_NAMES.search(name):
-                for chat in _read_json(handle, name, files, note):
-                    yield _in_folder(chat, name)
-            else:
-                yield _read_markdown(handle, name)
-    except NoChatError:  # for example a README
-        return
+            for chat in _read_json(handle, name, files, note):
+                yield _in_folder(chat, name)
     except ChatsImportError as error:
         note(name, error)
     except (RuntimeError, EOFError, *_ARCHIVE_ERRORS) as error:
@@ -157,17 +140,6 @@ def directory_bytes(file: Path) -> int:
     if at >= 76 and tail[at - 20 : at - 16] == b"PK\6\7":  # the zip64 record precedes the usual one
         return int.from_bytes(tail[at - 36 : at - 28], "little")
     return int.from_bytes(tail[at + 12 : at + 16], "little") if at >= 0 else 0
-
-
-def _read_markdown(handle: IO[bytes], name: str) -> PortableChat:
-    raw = _read_limited(handle, name, MAX_MARKDOWN_BYTES)
-    try:
-        chat = transcript.from_transcript(decode(raw, name).text)
-    except NotTextError as error:
-        raise NoChatError(error.message) from error
-    if chat is None:
-        raise NoChatError(i18n("{name} is not a chat: no lines in it say who is speaking.", name=name))
-    return chat
 
 
 def _read_json(handle: IO[bytes], name: str, files: PictureFiles, note: OnBad) -> Iterator[PortableChat]:

@@ -14,7 +14,6 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from enum import Enum
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -72,29 +71,6 @@ class ServerEntry:
     def place(self) -> str:
         """The command, or the host of the address."""
         return one_line(" ".join((self.command, *self.args)) if self.command else (urlsplit(self.url).netloc), 200)
-
-
-class Phase(Enum):
-    OFF = "off"
-    STARTING = "starting"
-    READY = "ready"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class McpServerState:
-    """A server's state for the user. ``problem``: one sentence. ``notice``: about omitted tools.
-
-    ``sign_in`` (OAuth): "wanted", "under way", "done", or empty if the server needs none.
-    """
-
-    name: str
-    place: str
-    phase: Phase
-    problem: str = ""
-    notice: str = ""
-    log: tuple[str, ...] = ()
-    sign_in: str = ""
 
 
 def read_entries_file(path: Path) -> tuple[ServerEntry, ...]:
@@ -160,7 +136,13 @@ def _parse_json(text: str) -> Any:  # noqa: ANN401  (JSON)
 
 
 def entries_of_line(line: str) -> tuple[ServerEntry, ...]:
-    """Make the entry for a command or an address that the user typed."""
+    """Make the entry for a command or an address that the user typed; or read the entries of a pasted ``mcp.json``.
+
+    Raises:
+        ToolFileError: as for `read_entries`.
+    """
+    if line.startswith("{"):
+        return read_entries(line)
     try:
         words = shlex.split(line)
     except ValueError:
@@ -209,16 +191,6 @@ def merge_imported(own: Iterable[ServerEntry], others: Iterable[ServerEntry]) ->
             kept[name] = replace(other, name=name, enabled=False)
             known.add(identity_of(other))
     return tuple(kept.values())
-
-
-def other_program_files(home: Path, config: Path) -> tuple[tuple[str, Path], ...]:
-    """Names of other programs with their existing files. ``config``: the user's configuration folder."""
-    places = (
-        ("Claude Desktop", config / "Claude" / "claude_desktop_config.json"),
-        ("LM Studio", home / ".lmstudio" / "mcp.json"),
-        ("Cursor", home / ".cursor" / "mcp.json"),
-    )
-    return tuple((name, path) for name, path in places if path.is_file())
 
 
 def identity_of(entry: ServerEntry) -> tuple[object, ...]:

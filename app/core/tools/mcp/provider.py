@@ -14,8 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from app.core.domain.errors import AppError
+from app.core.domain.tools.servers import Phase, ToolServer
 from app.core.tools.interface import ToolDefinition, ToolResult, ToolServerError, arguments_of
-from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
+from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.words import unique_name
 from engine.records import ToolCall
@@ -174,7 +175,7 @@ class McpTools:
             return
         self.restart(entry.name)
 
-    def states(self) -> tuple[McpServerState, ...]:
+    def states(self) -> tuple[ToolServer, ...]:
         with self._lock:
             signing, problems = set(self._signing), dict(self._not_signed_in)
         return tuple(
@@ -186,13 +187,13 @@ class McpTools:
             for one in self._run_states()
         )
 
-    def _run_states(self) -> tuple[McpServerState, ...]:
+    def _run_states(self) -> tuple[ToolServer, ...]:
         with self._lock:
             servers, runs = dict(self._servers), dict(self._runs)
         return tuple(
             servers[name].state
             if name in servers
-            else McpServerState(
+            else ToolServer(
                 name,
                 entry.place,
                 Phase.STARTING if name in runs and not runs[name].done() else Phase.OFF,

@@ -31,8 +31,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 import app
+from app.core.domain.tools.servers import Phase, ToolServer
 from app.core.tools.interface import ToolDefinition, ToolResult, ToolServerError
-from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry, with_variables
+from app.core.tools.mcp.entries import ServerEntry, with_variables
 from app.core.tools.mcp.limits import Limits, ServerLog
 from app.core.tools.mcp.over_http import HttpStatusRecorder, has_own_key, http_streams
 from app.core.tools.mcp.process import ServerProcess
@@ -128,7 +129,7 @@ class McpServer:
         self._call_slots = asyncio.Semaphore(limits.calls_at_once)
 
     @property
-    def state(self) -> McpServerState:
+    def state(self) -> ToolServer:
         entry, lines = self.entry, self._log.lines
         observed, sign_in = self._observed, ""
         if (
@@ -141,7 +142,7 @@ class McpServer:
         elif observed.is_signed_in:
             sign_in = "done"
         told = self.problem, self.notice, lines, sign_in
-        return McpServerState(entry.name, entry.place, self.phase, *told)
+        return ToolServer(entry.name, entry.place, self.phase, *told)
 
     async def run(self) -> None:
         """Start the server and run until it ends or this task is cancelled."""

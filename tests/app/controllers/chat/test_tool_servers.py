@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
 from app.core.domain.tools.calls import CallStatus
+from app.core.domain.tools.servers import Phase
 from app.core.tools.turn import RESULT_CHARS
 from engine.records import EngineReady, ToolFormat
 from tests.app.core.hub.test_tokens import Memory
@@ -114,10 +115,9 @@ def test_a_server_that_failed_before_the_question_is_told_with_it(app: AppHarnes
 @pytest.mark.parametrize("app", ["good"], indirect=True)
 def test_definitions_are_counted_before_anything_is_sent(app: AppHarness, qtbot: QtBot) -> None:
     load(app, qtbot)
-    has_second = lambda text: '"second"' in text and '"calculate"' in text  # noqa: E731
-    qtbot.waitUntil(lambda: any(has_second(one.texts[0]) for one in app.engine.counts))
     meter = app.controller.context.meter
-    qtbot.waitUntil(lambda: meter.parts.has_tools and meter.parts.system > 20)  # counted as words here
+    qtbot.waitUntil(lambda: '"second"' in app.controller.state.tools_text)
+    qtbot.waitUntil(lambda: meter.parts.has_tools and meter.parts.system > 20)
     counted = meter.parts.system
     app.window.composer.edit.setPlainText("Hello there")
     qtbot.waitUntil(lambda: app.window.composer._sum is not None and app.window.composer._sum.total > counted)
@@ -179,7 +179,7 @@ def test_a_sign_in_is_kept_in_the_keyring_and_in_no_file(qtbot: QtBot) -> None:
         qtbot.waitUntil(lambda: requests.read()[0].sign_in == "wanted")
         assert not memory.kept
         requests.sign_in_requested.emit("x")
-        qtbot.waitUntil(lambda: requests.read()[0].state == "ready")
+        qtbot.waitUntil(lambda: requests.read()[0].phase is Phase.READY)
         qtbot.waitUntil(lambda: words == ["You can close this page now, and go back to Paceline."])
         assert requests.read()[0].sign_in == "done"
         assert list(memory.kept) == [("paceline tools", server.url)]

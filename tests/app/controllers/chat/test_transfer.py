@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import pytest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.messages import MessageView
 from tests.app.fakes import AppHarness
 from tests.signals import emitted
 
@@ -48,24 +46,3 @@ def test_the_menus_ask_for_a_file(harness: AppHarness) -> None:
     assert dialogs[0].defaultSuffix() == "zip"
     for dialog in dialogs:
         dialog.reject()
-
-
-def test_a_chat_is_printed_from_its_menu_and_by_key(
-    harness: AppHarness, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    printed: list[tuple[str, list[str]]] = []
-
-    def note(_window: object, _theme: object, title: str, messages: tuple[MessageView, ...]) -> None:
-        printed.append((title, [view.text for view in messages]))
-
-    monkeypatch.setattr("ui.transcript.printing.ask_print", note)
-    signals = harness.window.sidebar.library_signals
-    signals.exported.emit(None, "print")
-    assert printed == []  # there is no chat yet
-    harness.window.composer.submitted.emit("Hello")
-    harness.engine.say("yes")
-    harness.engine.finish()
-    qtbot.waitUntil(lambda: bool(harness.window.finished))
-    signals.exported.emit(None, "print")
-    signals.exported.emit(harness.controller.state.chat_id, "print")
-    assert printed == [("Hello", ["Hello", "yes"])] * 2

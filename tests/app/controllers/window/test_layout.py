@@ -35,8 +35,7 @@ def test_a_kill_takes_neither_panes_nor_widths_nor_marks(harness: AppHarness, qt
     window.layout_state.toggle_sidebar()
     qtbot.waitUntil(lambda: kept(harness)["sidebar"] is True)
     window.stats.now.sources[Source.DRAFT].click()
-    window.stats.now.rejected.click()
-    qtbot.waitUntil(lambda: kept(harness)["marks"] == [Source.DRAFT.value, "refused"])
+    qtbot.waitUntil(lambda: kept(harness)["marks"] == [Source.DRAFT.value])
     before = kept(harness)["sizes"]
     window.splitter.moveSplitter(before[0] + 40, 1)
     qtbot.waitUntil(lambda: kept(harness)["sizes"][0] == before[0] + 40)
@@ -46,7 +45,7 @@ def test_a_kill_takes_neither_panes_nor_widths_nor_marks(harness: AppHarness, qt
     harness.close()
     harness.paths.layout_file.write_bytes(left)  # restores the file as if the app had been killed
     again = open_app()
-    assert again.window.stats.now.marks == (Source.DRAFT.value, "refused")
+    assert again.window.stats.now.marks == (Source.DRAFT.value,)
     assert again.window.height() == window.height()
     again.close()
 

@@ -42,7 +42,6 @@ def test_a_click_on_a_mark_turns_its_tokens_on_and_off(window: MainWindow, legen
 def test_one_click_hides_all_marks(window: MainWindow, legend: MarksLegend) -> None:
     for row in window.stats.now.sources.values():
         row.setChecked(True)
-    window.stats.now.rejected.setChecked(True)
     QTest.mouseClick(legend.close_button, LEFT)
     assert window.stats.now.marks == ()
     assert not legend.isVisible()
@@ -138,16 +137,9 @@ def test_its_key_works_from_the_message_and_is_in_the_overview(
     both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
     qtbot.waitUntil(lambda: marked(answer) == ["cat", "lay."])
-    QTest.keyClick(window.composer.edit, Qt.Key.Key_R, both)
-    assert window.stats.now.rejected.isChecked()
     assert answer.toPlainText().strip() == TEXT
-    QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
-    assert not window.stats.now.rejected.isChecked(), "rejected tokens go with the marks"
-    QTest.keyClick(window.composer.edit, Qt.Key.Key_M, both)
-    assert not window.stats.now.rejected.isChecked(), "but do not come with them"
     told = {row.words: row.keys for row in window.commands.rows()}
     assert told["Mark tokens by source"] == "Ctrl+Shift+M"
-    assert told["Show rejected tokens"] == "Ctrl+Shift+R"
 
 
 def test_what_the_target_drew_is_left_to_the_legend(window: MainWindow, qtbot: QtBot) -> None:

@@ -47,15 +47,11 @@ def narrower(page: Transcript) -> None:
     window.resize(window.width() - 420, window.height())
 
 
-def compact(page: Transcript) -> None:
-    page._theme.set_density("compact", page.window())
-
-
 def larger(page: Transcript) -> None:
     page._theme.set_text_size("larger", page.window())
 
 
-CHANGES = [narrower, compact, larger]
+CHANGES = [narrower, larger]
 
 
 def first_in_sight(page: Transcript) -> tuple[int, int]:

@@ -31,12 +31,11 @@ def test_pins_and_the_archive_exclude_each_other(store: ChatStore) -> None:
     assert (row(store, chat).pinned, row(store, chat).archived) == (True, False)
 
 
-def test_folders_hold_chats_in_the_order_given(store: ChatStore, place: StoreLocation) -> None:
+def test_folders_hold_chats_in_the_order_of_moving(store: ChatStore, place: StoreLocation) -> None:
     one, two, three = (store.create_conversation(title) for title in ("one", "two", "three"))
     work, play = store.library.create_folder("Work"), store.library.create_folder("Play")
-    for chat in (one, two):
+    for chat in (two, three, one):
         store.library.move_to_folder(chat, work)
-    store.library.arrange([two, three, one], folder_id=work)
     store.library.set_folded(play, True)
     store.library.rename_folder(work, "Office")
     reopened = again(store, place)
@@ -51,7 +50,8 @@ def test_folders_hold_chats_in_the_order_given(store: ChatStore, place: StoreLoc
 def test_undoing_a_folders_deletion_restores_its_place_and_chats(store: ChatStore, place: StoreLocation) -> None:
     chats = [store.create_conversation(title) for title in ("one", "two", "three", "four")]
     first, work, last = (store.library.create_folder(name) for name in ("First", "Work", "Last"))
-    store.library.arrange([chats[1], chats[0], chats[2], chats[3]], folder_id=work)
+    for chat in (chats[1], chats[0], chats[2], chats[3]):
+        store.library.move_to_folder(chat, work)
     store.library.set_folded(work, True)
     store.deletions.mark((chats[3],), datetime.now(UTC))
     before = store.library.folders()
@@ -71,15 +71,6 @@ def test_undoing_a_folders_deletion_restores_its_place_and_chats(store: ChatStor
     assert [row.title for row in inside] == ["two", "one", "four"]
     assert first
     reopened.close()
-
-
-def test_pinned_ones_are_ordered_by_hand(store: ChatStore) -> None:
-    chats = [store.create_conversation(title) for title in "abc"]
-    for chat in chats[:2]:
-        store.library.set_pinned(chat, True)
-    store.library.arrange([chats[2], chats[0], chats[1]])
-    pinned = sorted((row for row in store.conversations() if row.pinned), key=lambda row: row.place)
-    assert [row.title for row in pinned] == ["c", "a", "b"]
 
 
 def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place: StoreLocation) -> None:

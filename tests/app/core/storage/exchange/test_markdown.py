@@ -1,18 +1,14 @@
-"""Tests Markdown exports: the shown path with reasoning, statistics and files; ordinary ones can be imported."""
+"""Tests Markdown exports: the shown path with reasoning, statistics and files."""
 
-import json
 import sqlite3
-import zipfile
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.core.domain.attachments import Attachment, AttachmentKind
-from app.core.domain.errors import ChatsImportError
 from app.core.domain.messages import MessageState, MessageView
 from app.core.storage.chats.messages import insert_message
 from app.core.storage.chats.portable import PortableChat
@@ -20,7 +16,6 @@ from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.markdown import to_markdown
 from app.core.storage.exchange.transfer import export_chats, import_chats
 from engine.records import Mode, RunStats
-from tests.app.core.storage.exchange.whole import read_chats
 
 TREES = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=9)
 
@@ -45,34 +40,6 @@ def test_an_export_has_reasoning_statistics_and_files() -> None:
         "# A title\n\n## You\n\nAttached file: b'c.md (Markdown)\n\n````markdown\n```\nx\n````\n\none\n\n"
         "## Paceline\n\n> **Thought for 1.2 s**\n>\n> hm\n\nFour.\n\n*8.0 tok/s · 1.0 tokens per pass · off*\n"
     )
-
-
-def test_an_export_can_be_imported(tmp_path: Path) -> None:
-    text = to_markdown(chat_of("q\n\nmore", "a", "r", "b"))
-    (tmp_path / "chat.md").write_text(text, "utf-8")
-    (chat,) = read_chats(tmp_path / "chat.md")
-    assert (chat.title, [each.text for each in chat.messages]) == ("A title", ["q\n\nmore", "a", "r", "b"])
-
-
-def test_of_a_zip_what_is_no_chat_is_left_and_an_export_in_json_goes_first(store: ChatStore, tmp_path: Path) -> None:
-    text = to_markdown(chat_of("hello", "you"))
-    file = tmp_path / "some.zip"
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("README.md", "# Chats\n\nThese are chats.\n")
-        archive.writestr("picture.md", b"\x89PNG\0\0")
-        archive.writestr("__MACOSX/._chat.md", text)
-        archive.writestr("../../chat.md", text)
-    assert import_chats(store, file).num_new == 1
-    with zipfile.ZipFile(file, "w") as archive:
-        archive.writestr("README.md", "# Chats\n")
-    with pytest.raises(ChatsImportError, match="contains no conversations"):
-        import_chats(store, file)
-    with zipfile.ZipFile(file, "w") as archive:
-        content = {"content_type": "text", "parts": ["q"]}
-        node = {"parent": None, "message": {"author": {"role": "user"}, "content": content}}
-        archive.writestr("conversations.json", json.dumps([{"mapping": {"a": node}}]))
-        archive.writestr("notes.md", text)
-    assert [each.messages[0].text for each in read_chats(file)] == ["q"]
 
 
 def stored_tree(store: ChatStore, tree: list[tuple[int, bool]]) -> int:

@@ -14,7 +14,6 @@ from app.core.tools.mcp.entries import (
     ServerEntry,
     entries_of_line,
     merge_imported,
-    other_program_files,
     read_entries,
     read_entries_file,
     with_variables,
@@ -152,6 +151,10 @@ def test_a_server_is_named_by_what_is_started(line: str, name: str) -> None:
     assert entry.url == (line if "://" in line else "")
 
 
+def test_a_pasted_file_is_read() -> None:
+    assert entries_of_line(CLAUDE.replace("\n", " ")) == read_entries(CLAUDE)
+
+
 def test_no_server_is_called_as_what_is_built_in_and_none_as_another() -> None:
     text = '{"mcpServers": {"Built in": {"command": "a"}, "x": {"command": "b"}, "x\\u202e": {"command": "c"}}}'
     assert [one.name for one in read_entries(text)] == ["Built in 2", "x", "x 2"]
@@ -206,12 +209,3 @@ def test_imported_servers_are_off_and_come_once() -> None:
         ("weather", False),
     ]
     assert merge_imported(both, read_entries(CLAUDE)) == both
-
-
-def test_files_of_other_programs_are_found(tmp_path: Path) -> None:
-    home, config = tmp_path, tmp_path / ".config"
-    assert other_program_files(home, config) == ()
-    for place in (config / "Claude" / "claude_desktop_config.json", home / ".lmstudio" / "mcp.json"):
-        place.parent.mkdir(parents=True)
-        place.write_text(CLAUDE)
-    assert [name for name, _ in other_program_files(home, config)] == ["Claude Desktop", "LM Studio"]

@@ -15,8 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from app.core.domain.tools.servers import Phase, ToolServer
 from app.core.tools.interface import ToolResult
-from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
+from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import LOG_LINES, JsonValueCounter, Limits
 from app.core.tools.mcp.provider import McpTools
 from engine.records import ToolCall
@@ -66,7 +67,7 @@ def call(tools: McpTools, name: str = "echo", **arguments: object) -> ToolResult
     return got[0]
 
 
-def state(tools: McpTools) -> McpServerState:
+def state(tools: McpTools) -> ToolServer:
     return tools.states()[0]
 
 

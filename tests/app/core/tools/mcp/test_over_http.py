@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from app.core.tools.mcp.entries import Phase, ServerEntry
+from app.core.domain.tools.servers import Phase
+from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.provider import McpTools
 from tests.app.core.tools.mcp.test_hostile import call

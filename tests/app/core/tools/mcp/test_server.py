@@ -8,8 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
+from app.core.domain.tools.servers import Phase
 from app.core.tools.interface import ToolResult
-from app.core.tools.mcp.entries import Phase, ServerEntry
+from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.process import ServerProcess
 from app.core.tools.mcp.server import McpServer

@@ -12,8 +12,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from app.core.domain.tools.servers import Phase, ToolServer
 from app.core.hub.errors import TokenStoreError
-from app.core.tools.mcp.entries import McpServerState, Phase, ServerEntry
+from app.core.tools.mcp.entries import ServerEntry
 from app.core.tools.mcp.limits import Limits
 from app.core.tools.mcp.provider import McpTools
 from app.core.tools.mcp.sign_in import RedirectListener, may_be_asked
@@ -93,7 +94,7 @@ def tools_of(oauth: OAuthServer, keyring: Keyring) -> Iterator[Made]:
         tools.close()
 
 
-def state(tools: McpTools) -> McpServerState:
+def state(tools: McpTools) -> ToolServer:
     return tools.states()[0]
 
 
