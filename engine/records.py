@@ -317,14 +317,6 @@ class ChatRequest:
     template_variables: tuple[tuple[str, TemplateValue], ...] = ()  # for the chat template, after those of `thinking`
 
 
-@dataclass(frozen=True, slots=True)
-class CountRequest:
-    """Counts the tokens of texts without control tokens, and of pictures by their sizes."""
-
-    request_id: int
-    texts: tuple[str | PictureSize, ...]
-
-
 class CacheType(StrEnum):
     """Types of keys and values in a model's cache; smaller types change results slightly."""
 
@@ -655,14 +647,6 @@ class StatsUpdate:
 
 
 @dataclass(frozen=True, slots=True)
-class TokensCounted:
-    """Tokens of each text of a `CountRequest`; None if no model is loaded."""
-
-    request_id: int
-    counts: tuple[int, ...] | None
-
-
-@dataclass(frozen=True, slots=True)
 class Finished:
     """An answer ended; sent once for each request that did not fail. The command line uses ``token_ids``.
 
@@ -687,4 +671,4 @@ class JobEvent:
 
 
 AnswerEvent = PrefillProgress | SummaryUpdate | TextChunk | StatsUpdate | Finished | EngineFailed
-Event = LoadProgress | EngineReady | EngineEnded | TokensCounted | AnswerEvent | JobEvent
+Event = LoadProgress | EngineReady | EngineEnded | AnswerEvent | JobEvent

@@ -8,10 +8,8 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from engine.records import ChatRequest, CountRequest, LoadProgress, LoadRequest
+from engine.records import ChatRequest, LoadProgress, LoadRequest
 from engine.requests import ModelRequest, OnEvent, Request, RunJob, StateOrder
-
-COUNTING, BACKGROUND = 1, 2  # ranks
 
 
 @dataclass(slots=True, eq=False)
@@ -32,13 +30,6 @@ class QueuedRequest:
         """True if all other requests run first."""
         return isinstance(self.request, RunJob) and self.request.background
 
-    @property
-    def rank(self) -> int:
-        """0 runs first, then `COUNTING`, which runs in slices between other work, then `BACKGROUND`."""
-        if isinstance(self.request, CountRequest):
-            return COUNTING
-        return BACKGROUND if self.in_background else 0
-
     def on_progress(self, path: str, fraction: float) -> bool:
         """Report the progress of a load; False ends the load."""
         self.on_event(LoadProgress(path, fraction, self.number))
@@ -46,7 +37,10 @@ class QueuedRequest:
 
 
 class RequestQueue:
-    """Requests sorted by rank. Methods are thread-safe, but `take` and the methods below it need one thread."""
+    """Requests in order of arrival, with those in the background last.
+
+    Methods are thread-safe, but `take` and the methods below it need one thread.
+    """
 
     def __init__(self, interrupt: Callable[[Request | None], None], resume: Callable[[], None] = lambda: None) -> None:
         """``interrupt`` ends the pass of a running request, or (None) any pass. ``resume`` lets the next pass run.
@@ -68,7 +62,7 @@ class RequestQueue:
             if isinstance(request, ModelRequest):
                 self._cancel_for(request)
             self._requests[request.request_id] = QueuedRequest(request, on_event)
-            if self._is_idle and not isinstance(request, StateOrder | CountRequest):
+            if self._is_idle and not isinstance(request, StateOrder):
                 self._interrupt(None)
             self._changed.notify()
 
@@ -137,19 +131,13 @@ class RequestQueue:
         with self._changed:
             if not self._changed.wait_for(lambda: self.has_waiting or self.is_closed, timeout_s):
                 raise queue.Empty
-            return self._run(min(self._waiting, key=lambda queued: queued.rank, default=None))
+            return self._run(self._first)
 
     def take_next(self, may_run: Callable[[QueuedRequest], bool]) -> QueuedRequest | None:
-        """Take the next request that is not a count, without waiting; None if it may not run."""
+        """Take the next request without waiting; None if it may not run."""
         with self._changed:
-            waiting = (queued for queued in self._waiting if queued.rank != COUNTING)
-            first = min(waiting, key=lambda queued: queued.rank, default=None)
+            first = self._first
             return self._run(first) if first is not None and may_run(first) else None
-
-    def put_back(self, queued: QueuedRequest) -> None:
-        """Return a running request to its former position in the queue."""
-        with self._changed:
-            self._running.pop(queued.number, None)
 
     def _run(self, queued: QueuedRequest | None) -> QueuedRequest | None:
         if queued is not None:
@@ -174,24 +162,17 @@ class RequestQueue:
     def _waiting(self) -> Iterator[QueuedRequest]:
         return (queued for number, queued in self._requests.items() if number not in self._running)
 
+    @property
+    def _first(self) -> QueuedRequest | None:
+        return min(self._waiting, key=lambda queued: queued.in_background, default=None)
+
     def take_cancelled(self) -> QueuedRequest | None:
-        """Remove and return the next request of rank 0 that is not a job, if it is cancelled."""
+        """Remove and return the next request that is not a job, if it is cancelled."""
         with self._changed:
-            waiting = (queued for queued in self._waiting if queued.rank == 0)
-            first = next((queued for queued in waiting if not isinstance(queued.request, RunJob)), None)
+            first = next((queued for queued in self._waiting if not isinstance(queued.request, RunJob)), None)
             if first is None or not first.is_cancelled:
                 return None
             return self._requests.pop(first.number)
-
-    def first_count(self) -> QueuedRequest | None:
-        """The next count, without removing it."""
-        with self._changed:
-            return next((queued for queued in self._requests.values() if queued.rank == COUNTING), None)
-
-    def has_waiting_up_to(self, *, max_rank: int = 0) -> bool:
-        """Whether a request up to this rank waits, other than counts."""
-        with self._changed:
-            return self.is_closed or any(one.rank != COUNTING and one.rank <= max_rank for one in self._waiting)
 
     def begin_idle(self) -> bool:
         """Begin work that ends when a request arrives; False if a request waits already."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from engine.records import (
     ChatRequest,
-    CountRequest,
     EngineFailed,
     EngineReady,
     Event,
@@ -20,7 +19,6 @@ from engine.records import (
     JobEvent,
     LoadRequest,
     Problem,
-    TokensCounted,
 )
 
 if TYPE_CHECKING:
@@ -94,7 +92,7 @@ class SetStateLimit:
 
 ModelRequest = LoadRequest | SetDraft
 StateOrder = ForgetPast | ForgetState | SetStateLimit  # executed even after `close`, else data would stay on the disk
-Request = ModelRequest | ChatRequest | CountRequest | RunJob | StateOrder
+Request = ModelRequest | ChatRequest | RunJob | StateOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +110,8 @@ class Engine(Protocol):
     def submit(self, request: Request, on_event: OnEvent | None = None) -> None:
         """Queue a request. A thread of the engine calls ``on_event``, or the common receiver if None, with its events.
 
-        Exactly one event ends each request, except an `StateOrder`: `EngineReady`, `Finished`, `TokensCounted`,
-        `JobEnded` or `EngineFailed`.
+        Exactly one event ends each request, except an `StateOrder`: `EngineReady`, `Finished`, `JobEnded`
+        or `EngineFailed`.
         """
 
     def cancel(self, number: int) -> None:
@@ -132,13 +130,11 @@ class Engine(Protocol):
 def is_last_event(request: Request, event: Event) -> bool:
     if isinstance(request, RunJob):
         return isinstance(event, JobEnded | EngineFailed)
-    return isinstance(event, EngineReady | Finished | TokensCounted | EngineFailed)
+    return isinstance(event, EngineReady | Finished | EngineFailed)
 
 
 def failure_event(request: Request, problem: Problem, *, engine_ended: bool = False) -> Event | None:
     """The event that reports a failed request; None for an `StateOrder`."""
     if isinstance(request, StateOrder):
         return None
-    if isinstance(request, CountRequest):
-        return TokensCounted(request.request_id, None)
     return EngineFailed(problem, request.request_id, engine_ended=engine_ended)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from engine.interfaces import Rows, TokenIds
 from engine.records import (
     ChatRequest,
-    CountRequest,
     EngineReady,
     Event,
     Finished,
@@ -28,7 +27,6 @@ from engine.records import (
     Source,
     StatsUpdate,
     TextChunk,
-    TokensCounted,
     TokenSpan,
 )
 from engine.requests import OnEvent, Request, SetDraft, failure_event
@@ -121,8 +119,6 @@ class ScriptedWorker:
         elif isinstance(request, SetDraft):
             self._draft = self._info(request.path) if request.path else None
             answer = replace(self._ready("scripted.gguf"), request_id=request.request_id)
-        elif isinstance(request, CountRequest):
-            answer = TokensCounted(request.request_id, tuple(len(text.split()) for text in request.texts))
         else:  # a job needs a session
             answer = failure_event(request, Problem("No session", "There is no model.", "Use a real one."))
         if answer is not None:

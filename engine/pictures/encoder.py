@@ -17,7 +17,7 @@ from engine.llama import library
 from engine.llama.context import LlamaContext
 from engine.llama.model import LlamaModel
 from engine.llama.mtmd import MtmdContext, PictureChunk, PictureRows, TokenizedPicture
-from engine.picture import BYTES_PER_PIXEL, Picture, PictureSize
+from engine.picture import Picture
 from engine.pictures.side_file import row_end
 from engine.storage.cost_store import file_facts, key_of
 
@@ -117,7 +117,6 @@ class PictureEncoder:
         self.path = path
         # By digest of the picture, least recently used first.
         self._cached_pictures: OrderedDict[str, _CachedPicture] = OrderedDict()
-        self._counts: dict[PictureSize, int] = {}
         self._pixels: dict[str, Picture] = {}  # pictures of prompts since `release`
         self._rows: OrderedDict[int, PictureRows] = OrderedDict()  # by first id of the run, least recently used first
         self.runs = NamedRuns()
@@ -148,22 +147,6 @@ class PictureEncoder:
         self._cached_pictures.move_to_end(picture.digest)
         self._pixels[picture.digest] = picture
         return known.ids
-
-    def count(self, width: int, height: int) -> int:
-        """Number of ids of a picture with this size.
-
-        Raises:
-            PictureError: the encoder cannot take it.
-        """
-        size = width, height
-        if size not in self._counts:
-            whole = self._mtmd.tokenize(Picture(width, height, bytes(width * height * BYTES_PER_PIXEL)))
-            try:
-                parts = (len(part) if isinstance(part, list) else part.num_tokens for part in whole.parts)
-                self._counts[size] = sum(parts)
-            finally:
-                whole.close()
-        return self._counts[size]
 
     def release(self) -> None:
         """Free all pixels; called when no answer is in progress."""

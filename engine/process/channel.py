@@ -23,7 +23,6 @@ from engine.records import (
     StatsUpdate,
     SummaryUpdate,
     TextChunk,
-    TokensCounted,
 )
 from engine.requests import JobEnded
 from engine.session.worker import UNEXPECTED
@@ -176,7 +175,5 @@ def _sendable(message: object) -> object:
         pack(message)
     except Exception:
         log.exception("%s could not be sent", type(message).__name__)
-        if isinstance(message, TokensCounted):
-            return TokensCounted(message.request_id, None)
         return EngineFailed(UNEXPECTED, message.request_id) if isinstance(message, _LAST_EVENTS) else None
     return message

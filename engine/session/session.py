@@ -44,7 +44,7 @@ from engine.pacing.plain_speed import PlainPasses
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.typed_text import tokens_within_text
-from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow, PictureSize
+from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, Event, LoadRequest, Mode, Overflow
 from engine.sandbox.machine_check import gpu_notices, kernel_notices
 from engine.sandbox.probe import InspectHead, InspectSide
 from engine.sentences import i18n
@@ -456,12 +456,6 @@ class Session:
         check_length(request, self._loaded().context.n_ctx)
         with self._vision.pictures_in_use():
             return self.prompts.ids_of_request(request)
-
-    def count_tokens(self, text: str | PictureSize) -> int | None:
-        """Number of tokens of a text or of a picture of this size; None if no model is loaded."""
-        if not isinstance(text, str):
-            return None if self._target is None else self._vision.count(*text)
-        return None if self._target is None else len(self._target.model.vocab.tokenize(text, special=False))
 
     def _draft_model(self, mode: Mode, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
         if isinstance(self._draft, LoadedHead):

@@ -10,7 +10,7 @@ from typing import Any
 
 import psutil
 
-from engine.errors import EngineError, NotEnoughMemoryError, PictureError
+from engine.errors import EngineError, NotEnoughMemoryError
 from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import PICTURES
@@ -107,13 +107,6 @@ class Vision:
         if self._encoder is None:
             raise no_vision_error()
         return frozenset(one for picture in pictures for one in self._encoder.ids_of(picture) if one < 0)
-
-    def count(self, width: int, height: int) -> int:
-        """Number of tokens of a picture of this size; 0 if the target cannot use it."""
-        try:
-            return self._encoder.count(width, height) if self._encoder is not None else 0
-        except PictureError:
-            return 0  # sending the picture reports the error
 
     @contextmanager
     def pictures_in_use(self) -> Iterator[None]:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import logging
 import queue
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,19 +17,16 @@ from typing import TYPE_CHECKING
 from engine.errors import EngineError, LoadCancelledError, PromptTooLongError
 from engine.records import (
     ChatRequest,
-    CountRequest,
     EngineFailed,
     EngineReady,
     Event,
     Finished,
     FinishReason,
     LoadRequest,
-    PictureSize,
     Problem,
     RunStats,
-    TokensCounted,
 )
-from engine.request_queue import BACKGROUND, QueuedRequest, RequestQueue
+from engine.request_queue import QueuedRequest, RequestQueue
 from engine.requests import (
     ForgetPast,
     ForgetState,
@@ -46,8 +42,6 @@ from engine.requests import (
 )
 from engine.sentences import i18n
 
-Count = Callable[[str | PictureSize], int | None]
-
 if TYPE_CHECKING:
     from engine.llama.interrupt import Interrupt
     from engine.session.session import Session
@@ -55,7 +49,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STATES = "states"  # name of the folder of saved caches
-SLICE_CHARS = 16_384  # of a text whose tokens are counted
 IDLE_S = 0.3  # seconds without a request before idle work begins
 IDLE_SLICE_S = 0.02  # seconds of idle work, and of the pause after it; bounds the delay of a request and of the window
 UNEXPECTED = Problem(
@@ -74,7 +67,6 @@ class EngineWorker:
         self._make_session = make_session
         self._interrupt: Interrupt | None = None  # ends the current pass
         self._queue = RequestQueue(self._end_pass, self._clear_interrupt)
-        self._counter = TokenCounter()
         self._models = LoadedModels()
         self._holds_chat = False  # whether slot 0 has a conversation of the window
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
@@ -130,7 +122,7 @@ class EngineWorker:
     def _execute_safely(self, main: Session, session: Session, queued: QueuedRequest) -> None:
         """Execute a request with ``session``, a slot of ``main``; always sends the request's last event."""
         try:
-            is_done = self._execute(main, session, queued)
+            self._execute(main, session, queued)
         except EngineError as error:
             needed = error.num_tokens if isinstance(error, PromptTooLongError) else 0
             self._fail(queued, error.problem, needed, was_cancelled=isinstance(error, LoadCancelledError))
@@ -138,10 +130,7 @@ class EngineWorker:
             log.exception("unexpected error in the engine")
             self._fail(queued, UNEXPECTED)
         else:
-            if is_done:
-                self._queue.remove(queued)
-            else:
-                self._queue.put_back(queued)
+            self._queue.remove(queued)
 
     # ---- answers side by side ---------------------------------------------------------------------------------------
 
@@ -180,7 +169,7 @@ class EngineWorker:
         start(first)
         while len(batcher):
             batcher.step()
-            self._between_steps(session)
+            self._end_cancelled_requests()
             while len(batcher) and (queued := self._queue.take_next(lambda one: self._may_begin(session, one, free))):
                 if isinstance(queued.request, StateOrder):
                     self._execute_safely(session, session, queued)
@@ -227,17 +216,11 @@ class EngineWorker:
         if not self._queue.begin_idle():
             return
         try:
-            session.measure(should_stop=lambda: self._is_preempted(session))
+            session.measure(should_stop=lambda: self._queue.has_waiting or self._queue.is_closed)
         except Exception:  # there is no request whose event could report it
             log.exception("the costs could not be measured; depths stay fixed")
         finally:
             self._queue.end_idle()
-
-    def _is_preempted(self, session: Session) -> bool:
-        """Whether a request waits for the measurement to end. Also counts texts between its passes."""
-        while not self._queue.has_waiting_up_to() and self._count_slice(session):
-            pass
-        return self._queue.has_waiting_up_to(max_rank=BACKGROUND)
 
     def _next_after_idle_work(self, session: Session) -> QueuedRequest | None:
         """Wait for a request; while idle, learn from past conversations in slices."""
@@ -254,19 +237,15 @@ class EngineWorker:
                 break
         return self._queue.take()
 
-    def _execute(self, main: Session, session: Session, queued: QueuedRequest) -> bool:
-        """Execute a request, or a slice of it; False if work is left and other requests may run first."""
+    def _execute(self, main: Session, session: Session, queued: QueuedRequest) -> None:
         request = queued.request
-        if isinstance(request, CountRequest | SetDraft) or (isinstance(request, RunJob) and not request.background):
+        if isinstance(request, SetDraft) or (isinstance(request, RunJob) and not request.background):
             self._models.restore(main, queued)
         match request:
-            case CountRequest():
-                self._count_slice(session)
-                return False
             case ChatRequest():
                 self._answer(main, session, queued, request)
             case RunJob():
-                self._run_job(main, session, queued, request)
+                self._run_job(session, queued, request)
             case ForgetPast():
                 self._forget_past(session)
             case ForgetState():
@@ -275,7 +254,6 @@ class EngineWorker:
                 session.states.set_limit(request.disk_bytes)
             case _:
                 self._load(session, queued, request)
-        return True
 
     def _answer(self, main: Session, session: Session, queued: QueuedRequest, request: ChatRequest) -> None:
         try:
@@ -285,18 +263,16 @@ class EngineWorker:
             return
         for event in session.generate(request, lambda: queued.is_cancelled, lambda: queued.skips_summary):
             queued.on_event(event)
-            self._count_slice(main)
 
-    def _run_job(self, main: Session, session: Session, queued: QueuedRequest, request: RunJob) -> None:
+    def _run_job(self, session: Session, queued: QueuedRequest, request: RunJob) -> None:
         def on_event(event: Event) -> None:
             queued.on_event(replace(event, request_id=queued.number))  # type: ignore[arg-type]  # no job tells `EngineEnded`
 
-        value = request.job.run(session, lambda: queued.is_cancelled, on_event, lambda: self._between_steps(main))
+        value = request.job.run(session, lambda: queued.is_cancelled, on_event, self._end_cancelled_requests)
         queued.on_event(JobEnded(value, request_id=queued.number))
 
-    def _between_steps(self, session: Session) -> None:
-        """Count texts during a job, and end cancelled waiting requests."""
-        self._count_slice(session)
+    def _end_cancelled_requests(self) -> None:
+        """End cancelled requests that wait, between two passes of others."""
         while (queued := self._queue.take_cancelled()) is not None:
             if isinstance(queued.request, ChatRequest):
                 self._end_cancelled(queued, queued.request)
@@ -306,24 +282,6 @@ class EngineWorker:
     def _end_cancelled(self, queued: QueuedRequest, request: ChatRequest) -> None:
         """End an answer that was cancelled before it began."""
         queued.on_event(Finished(queued.number, FinishReason.CANCELLED, RunStats(mode=request.mode)))
-
-    def _count_slice(self, session: Session) -> bool:
-        """Count a slice of the next text; False if there is no text, or another vocabulary is loaded."""
-        if self._models.are_evicted(session):
-            return False
-        queued = self._queue.first_count()
-        if queued is None:
-            return False
-        assert isinstance(queued.request, CountRequest)  # noqa: S101  (for the type checker)
-        try:
-            counted = self._counter.count_slice(queued.request, session.count_tokens)
-        except Exception:  # a failed count must not fail a running answer
-            log.exception("a text could not be counted")
-            counted = self._counter.give_up(queued.request)
-        if counted is not None:
-            self._queue.remove(queued)
-            queued.on_event(counted)
-        return True
 
     def _forget_past(self, session: Session) -> None:
         try:
@@ -409,57 +367,3 @@ def probing_session(cache_dir: Path | None, sample: Path | None = None, *, keeps
         partial(probe_head, cache_dir=cache_dir),
         partial(probe_side, cache_dir=cache_dir),
     )
-
-
-class TokenCounter:
-    """Counts tokens of texts in slices, so that a long text does not delay other work; not thread-safe.
-
-    A long text is split at line ends, and its slices are counted separately, which may change the count by a token per
-    split.
-    """
-
-    def __init__(self) -> None:
-        self._number = 0  # of the current request
-        self._counts: list[int] = []  # counts of the current request's texts
-        self._rest: deque[str | PictureSize] = deque()  # slices of the current text
-
-    def count_slice(self, request: CountRequest, count: Count) -> TokensCounted | None:
-        """Count one slice of a request; return the counts after the last slice.
-
-        ``count`` returns the tokens of a text or of a picture, or None if no model is loaded.
-        """
-        if request.request_id != self._number:
-            self._begin(request.request_id)
-        if not self._rest and len(self._counts) < len(request.texts):
-            text = request.texts[len(self._counts)]
-            self._rest.extend(slices(text) if isinstance(text, str) else [text])
-            self._counts.append(0)
-        known: int | None = 0
-        if self._rest:
-            known = count(self._rest.popleft())
-            self._counts[-1] += known or 0
-        if known is not None and (self._rest or len(self._counts) < len(request.texts)):
-            return None
-        counted = TokensCounted(request.request_id, None if known is None else tuple(self._counts))
-        self._begin(0)
-        return counted
-
-    def give_up(self, request: CountRequest) -> TokensCounted:
-        """Answer a request without counts after `count_slice` raised an exception."""
-        self._begin(0)
-        return TokensCounted(request.request_id, None)
-
-    def _begin(self, number: int) -> None:
-        self._number, self._counts = number, []
-        self._rest.clear()
-
-
-def slices(text: str) -> Iterator[str]:
-    """Split a text into pieces of about `SLICE_CHARS`, at line ends if possible."""
-    begin = 0
-    while begin < len(text):
-        end = begin + SLICE_CHARS
-        if end < len(text):
-            end = text.rfind("\n", begin, end) + 1 or end
-        yield text[begin:end]
-        begin = end

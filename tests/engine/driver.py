@@ -5,7 +5,7 @@ import queue
 from dataclasses import replace
 from typing import TypeVar
 
-from engine.records import ChatRequest, CountRequest, Event, LoadRequest, Mode, SamplingParams
+from engine.records import ChatRequest, Event, LoadRequest, Mode, SamplingParams
 from engine.requests import (
     Engine,
     ForgetPast,
@@ -68,9 +68,6 @@ class Driver:
         return self.submit(SetDraft(path, next(self._numbers)))
 
     def generate(self, request: ChatRequest) -> int:
-        return self.submit(request)
-
-    def count(self, request: CountRequest) -> int:
         return self.submit(request)
 
     def run_job(self, job: Job, *, in_background: bool = False, on_event: OnEvent | None = None) -> int:

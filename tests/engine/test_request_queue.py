@@ -4,7 +4,7 @@ import queue
 
 import pytest
 
-from engine.records import ChatRequest, CountRequest, LoadRequest
+from engine.records import ChatRequest, LoadRequest
 from engine.request_queue import RequestQueue
 from engine.requests import ForgetPast, Request, RunJob, SetDraft
 
@@ -61,9 +61,9 @@ def job(number: int, *, background: bool = False) -> RunJob:
     return RunJob(NoJob(), background, number)
 
 
-def test_counts_come_behind_the_rest_and_the_background_last() -> None:
-    bench = Bench(job(1, background=True), CountRequest(2, ("a",)), answer(3), job(4), ForgetPast(5))
-    assert bench.rest() == [3, 4, 5, 2, 1]
+def test_the_background_comes_last() -> None:
+    bench = Bench(job(1, background=True), answer(3), job(4), ForgetPast(5))
+    assert bench.rest() == [3, 4, 5, 1]
     assert bench.interrupted == []
 
 
@@ -135,7 +135,7 @@ def test_one_that_ends_leaves_a_later_one_of_the_same_number() -> None:
 def test_idle_work_ends_for_what_somebody_waits_for() -> None:
     bench = Bench()
     assert bench.queue.begin_idle()
-    bench.put(CountRequest(1, ()), ForgetPast(2))
+    bench.put(ForgetPast(2))
     assert bench.interrupted == []
     bench.put(job(3, background=True))
     assert bench.interrupted == [None]

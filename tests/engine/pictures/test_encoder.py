@@ -53,15 +53,6 @@ def test_rows_behind_pictures_are_those_of_llama_cpps_own_helper(
     assert not np.array_equal(row, seeing.row(seeing.ids(*others)))
 
 
-@pytest.mark.parametrize("size", [(80, 48), (60, 100), (300, 20)])
-def test_places_are_counted_by_the_size_alone(seeing: Seeing, size: tuple[int, int]) -> None:
-    done = seeing.encoder.num_encoded
-    counted = seeing.encoder.count(*size)
-    assert counted == len(seeing.encoder.ids_of(picture(31, *size)))
-    assert seeing.encoder.count(*size) == counted
-    assert seeing.encoder.num_encoded == done
-
-
 def test_rows_behind_long_texts_are_nearly_the_same(seeing: Seeing) -> None:
     """The helper reads text in larger batches: only the last bits may differ."""
     parts = ("a" * 140, ONE, "ba" * 10, TWO, "c")

@@ -118,9 +118,6 @@ class ScriptedSession:
             yield TextChunk(request.request_id, word + " ", (TokenSpan(len(word) + 1, Source.TARGET),))
         yield Finished(request.request_id, FinishReason.END, RunStats(tokens=tokens))
 
-    def count_tokens(self, text: str) -> int:
-        return len(text)
-
     def forget_past(self) -> None:
         self._note("forget past")
 

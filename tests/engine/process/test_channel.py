@@ -20,7 +20,6 @@ from engine.records import (
     StatsUpdate,
     TextChunk,
     TokenLogprob,
-    TokensCounted,
     TokenSpan,
 )
 from engine.requests import JobEnded
@@ -158,5 +157,3 @@ def test_an_unsendable_message_fails_only_its_request() -> None:
     for message in (chunk(1), StatsUpdate(1, odd), chunk(2), JobEnded(odd, request_id=3)):  # type: ignore[arg-type]
         sender.post(message)
     assert pipe.lists[1:] == [[chunk(1), chunk(2), EngineFailed(UNEXPECTED, 3)]]
-    sender.post(TokensCounted(4, (odd,)))  # type: ignore[arg-type]
-    assert pipe.lists[2:] == [[TokensCounted(4, None)]]

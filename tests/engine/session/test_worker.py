@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 
 from app.core.paths import builtin_draft
-from engine.errors import DecodeError, PromptError, SettingError
+from engine.errors import DecodeError, SettingError
 from engine.records import (
     ChatRequest,
-    CountRequest,
     EngineFailed,
     Event,
     LoadRequest,
     TextChunk,
-    TokensCounted,
 )
 from engine.sandbox.machine_check import KERNELS_FILE, file_inspector
 from engine.session.session import Session
@@ -103,47 +101,6 @@ def test_an_engine_that_cannot_start_says_so_to_whatever_is_asked(events: Events
     assert worker.close(10)
 
 
-class Measuring(Session):
-    """A session that measures pass by pass until it is stopped."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.measures = threading.Event()
-        self.num_checks = 0
-        self.is_measured = False
-
-    @property
-    def needs_measuring(self) -> bool:
-        return not self.is_measured
-
-    def measure(self, budget_s: float = 0.0, should_stop: Callable[[], bool] = lambda: False) -> None:
-        self.measures.set()
-        while not should_stop():
-            self.num_checks += 1
-        self.is_measured = True
-
-    def count_tokens(self, text: str) -> int:
-        return len(text)
-
-
-def test_counting_neither_waits_for_measuring_nor_ends_it(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.session.worker.IDLE_S", 0.01)
-    session = Measuring()
-    worker = Driver(EngineWorker(events.put, lambda: session))
-    worker.start()
-    assert session.measures.wait(PATIENCE_S)
-    for number in (1, 2, 3):
-        worker.count(CountRequest(number, ("a" * 100_000, "bc")))
-        assert events.next() == TokensCounted(number, (100_000, 2))
-    assert not session.is_measured
-    worker.generate(question(7))
-    assert events.wait_for(EngineFailed).request_id == 7
-    assert session.is_measured
-    worker.count(CountRequest(9, ("abc",)))
-    assert events.next() == TokensCounted(9, (3,))
-    assert worker.close(10)
-
-
 class ForgettingSession(Session):
     """Answers until it is released, and records what it had to forget."""
 
@@ -197,9 +154,6 @@ class Broken(Session):
     def forget_past(self) -> None:
         self.fail()
 
-    def count_tokens(self, text: str) -> int:
-        raise PromptError("the tokenizer failed")
-
     def generate(self, request: ChatRequest, *_: Callable[[], bool]) -> Iterator[Event]:
         for text in "abc":
             yield TextChunk(request.request_id, text, ())
@@ -223,19 +177,6 @@ def test_what_is_not_answered_does_not_fail_aloud(
     broken.start()
     assert [events.next() for _ in "abc"] == [TextChunk(5, text, ()) for text in "abc"]
     assert sum(record.exc_info is not None for record in caplog.records) == 3
-
-
-def test_an_answer_goes_on_where_a_text_cannot_be_counted(broken: Driver, events: Events) -> None:
-    broken.generate(ChatRequest(request_id=5))
-    broken.count(CountRequest(1, ("one", "two")))
-    broken.count(CountRequest(2, ("three",)))
-    broken.start()
-    told = [events.next() for _ in range(5)]
-    assert [event for event in told if isinstance(event, TextChunk)] == [TextChunk(5, text, ()) for text in "abc"]
-    assert [event for event in told if isinstance(event, TokensCounted)] == [
-        TokensCounted(1, None),
-        TokensCounted(2, None),
-    ]
 
 
 def test_the_trial_of_the_kernels_does_not_keep_the_app_from_closing(

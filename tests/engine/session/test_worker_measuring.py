@@ -10,13 +10,11 @@ from app.core.paths import builtin_draft, builtin_target
 from engine.errors import DecodeError
 from engine.pacing import pair_costs
 from engine.records import (
-    CountRequest,
     EngineReady,
     Event,
     Finished,
     FinishReason,
     LoadRequest,
-    TokensCounted,
 )
 from engine.sequence import CachedSequence
 from engine.session.session import Session
@@ -81,11 +79,9 @@ def test_what_is_asked_for_ends_the_pass_that_is_measured(
     assert [record for record in caplog.records if record.exc_info] == []
 
 
-def test_a_stop_without_work_ends_nothing_nor_does_counting(bench: Bench) -> None:
+def test_a_stop_without_work_ends_nothing(bench: Bench) -> None:
     bench.worker.stop()
-    bench.worker.count(CountRequest(3, ("abc",)))
     bench.gives_up.set()
-    bench.events.wait_for(TokensCounted)
     assert not bench.ended.is_set()
     bench.worker.generate(question(1))
     assert bench.events.wait_for(Finished).reason is FinishReason.LENGTH

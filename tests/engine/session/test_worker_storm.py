@@ -10,7 +10,6 @@ import pytest
 from engine.records import (
     CacheType,
     ChatRequest,
-    CountRequest,
     EngineFailed,
     EngineReady,
     Finished,
@@ -19,7 +18,6 @@ from engine.records import (
     Mode,
     Overflow,
     SamplingParams,
-    TokensCounted,
 )
 from engine.session.session import Session
 from engine.session.worker import UNEXPECTED, EngineWorker
@@ -33,15 +31,13 @@ Answer = EngineReady | EngineFailed | Finished
 
 
 class Storm:
-    """Sends random commands to a worker; records the numbers of ordered commands, and those of counts."""
+    """Sends random commands to a worker; records the numbers of ordered commands."""
 
     def __init__(self, seed: int, folder: Path, *, side_by_side: bool = False) -> None:
         self.dice, self.folder = random.Random(seed), folder  # noqa: S311  (no secret)
         self.side_by_side = side_by_side
         self.wanted: list[int] = []
-        self.counts: set[int] = set()
         self.answered: list[int] = []
-        self.counted: set[int] = set()
         self.num_tokens = 0
         made = {"t.gguf": tiny_llama(seed=1), "d.gguf": tiny_llama(seed=2), "l.gguf": tiny_lfm2()}
         self.good = {folder / name: file.write(folder / name).read_bytes() for name, file in made.items()}
@@ -84,11 +80,6 @@ class Storm:
         self.worker.generate(asked if pick([True, False]) else replace(asked, messages=(), raw_prompt=text))
         self.wanted.append(asked.request_id)
 
-    def count(self) -> None:
-        number = -1 - len(self.counts)
-        self.counts.add(number)
-        self.worker.count(CountRequest(number, ("word " * self.dice.choice([0, 5, 9000]), "x")))
-
     def change_files(self) -> None:
         for path, content in self.good.items():
             what = self.dice.choice(["stays", "goes", "is cut", "is back"])
@@ -101,12 +92,9 @@ class Storm:
 
     def take(self, num_left: int) -> None:
         """Wait until at most this number of commands are unanswered."""
-        while len(self.wanted) - len(self.answered) > num_left or (num_left == 0 and self.counted != self.counts):
+        while len(self.wanted) - len(self.answered) > num_left:
             event = self.events.next()
-            if isinstance(event, TokensCounted):
-                assert event.request_id not in self.counted
-                self.counted.add(event.request_id)
-            elif isinstance(event, Answer):
+            if isinstance(event, Answer):
                 assert not (isinstance(event, EngineFailed) and event.problem == UNEXPECTED)
                 self.answered.append(event.request_id)
                 self.num_tokens += event.stats.tokens if isinstance(event, Finished) else 0
@@ -116,7 +104,7 @@ class Storm:
         parallel = 4 if self.side_by_side else 1
         self.wanted.append(worker.load(LoadRequest(*map(str, list(self.good)[:2]), parallel=parallel)))
         self.take(0)  # a stop would end it, and the next one might come late
-        actions: list[Callable[[], None]] = [self.load, self.draft, self.count, self.change_files]
+        actions: list[Callable[[], None]] = [self.load, self.draft, self.change_files]
         actions += [self.answer] * 6 + [worker.stop] * 2 + [worker.skip_summary, worker.forget_past]
         actions += [lambda: worker.set_state_limit(self.dice.choice([0, 1 << 20])), lambda: worker.forget_state(1)]
         actions += [lambda: self.take(self.dice.choice([0, 4, 8] if self.side_by_side else [0, 1, 2]))] * 4

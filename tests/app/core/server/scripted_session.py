@@ -175,9 +175,6 @@ class ScriptedSession:
     def ready(self) -> EngineReady:
         return self.loaded
 
-    def count_tokens(self, text: str) -> int:
-        return len(text.split())
-
     def close(self) -> None:
         self.is_closed = True
 
