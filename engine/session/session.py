@@ -54,11 +54,12 @@ from engine.session.drafter_choice import (
     MODEL_MODES,
     NO_DRAFT,
     DraftersByMode,
+    HeadChoice,
+    explain_stripped_heads,
     model_drafter,
     open_draft,
     unavailable_modes,
 )
-from engine.session.head_choice import HeadChoice, explain_stripped_heads
 from engine.session.sight import Vision
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore

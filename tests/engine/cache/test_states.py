@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.core.paths import builtin_draft, builtin_target
-from engine.cache.states import DISK, MAX_EXTERNAL_STATES, MEMORY, StateCache, StateSpeeds
+from engine.cache.states import MAX_EXTERNAL_STATES, StateCache
 from engine.decoding.stats import StatsRecorder
 from engine.errors import DecodeError
 from engine.records import ChatRequest, Finished, LoadRequest, Mode, RunStats, SamplingParams
@@ -449,14 +449,3 @@ def test_only_a_few_guests_are_kept() -> None:
         answer(session, request(f"{guest} " + FOX, -guest, max_tokens=1))
     assert len(session.states._memory_entries) == MAX_EXTERNAL_STATES
     session.close()
-
-
-def test_a_new_speed_counts_half() -> None:
-    speeds, disk = StateSpeeds(), DISK
-    assert speeds.seconds("model", disk, 100.0) is None
-    speeds.record("model", disk, 100.0, 1.0)
-    speeds.record("model", disk, 300.0, 1.0)
-    assert speeds.seconds("model", disk, 200.0) == pytest.approx(1.0)
-    assert speeds.seconds("model", MEMORY, 500.0) is speeds.seconds("other", disk, 5.0) is None
-    speeds.raise_after_rejection("model", disk)
-    assert speeds.seconds("model", disk, 220.0) == pytest.approx(1.0)

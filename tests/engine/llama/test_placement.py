@@ -9,7 +9,7 @@ import pytest
 from app.core.paths import builtin_target
 from engine.errors import DeviceError
 from engine.fit.estimate import experts_pattern
-from engine.llama import library, placement
+from engine.llama import library
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.devices import find_devices, find_gpus
 from engine.llama.model import LlamaModel
@@ -84,7 +84,7 @@ def test_a_device_that_is_missing_is_named_with_those_that_are_there(monkeypatch
 def test_numbers_that_do_not_go_with_the_devices(
     where: Placement, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(placement, "default_gpus", lambda: ("one",))
+    monkeypatch.setattr("engine.llama.model.default_gpus", lambda: ("one",))
     with pytest.raises(DeviceError, match=sentence):
         LlamaModel(builtin_target(), placement=where)
 
@@ -102,7 +102,7 @@ def test_what_is_listed_is_what_supports_a_gpu() -> None:
 
 @pytest.mark.parametrize("mode", SplitMode)
 def test_on_the_processor_there_is_nothing_to_split(mode: SplitMode, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placement, "default_gpus", tuple)
+    monkeypatch.setattr("engine.llama.model.default_gpus", tuple)
     for names in ((), (NO_DEVICE,)):
         with LlamaModel(builtin_target(), placement=Placement(names, mode), gpu_layers=0) as model:
             assert model.n_layer > 0

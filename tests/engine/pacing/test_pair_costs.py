@@ -131,27 +131,6 @@ def test_measuring_ends_before_the_next_pass_when_somebody_waits(
         one.context.set_threads(number)
 
 
-@pytest.mark.parametrize("num_before", [0, 1, 5, 21])
-def test_measuring_for_an_answer_stops_before_the_next_pass(
-    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch, num_before: int
-) -> None:
-    costs = PairCosts(*pair, REQUEST, CostStore())
-    passes: list[object] = []
-    forward = CachedSequence.forward
-
-    def counted(sequence: CachedSequence, ids: Sequence[int], num_rows: int) -> object:
-        passes.append(sequence)
-        return forward(sequence, ids, num_rows)
-
-    monkeypatch.setattr(CachedSequence, "forward", counted)
-    costs.prepare(paced=True, should_stop=lambda: len(passes) >= num_before)
-    assert len(passes) >= num_before
-    assert pair[0].sequence not in passes[num_before:]  # passes of the draft are timed together
-    assert [one.sequence.num_past for one in pair] == [0, 0]
-    costs.prepare(paced=True)
-    assert costs.pacer is not None
-
-
 def test_a_stop_ends_the_pass_that_is_measured_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     session, was_stopped = Session(), threading.Event()
 
@@ -252,24 +231,6 @@ def test_a_disturbed_size_is_measured_again(
     costs.measure(0.2)
     assert not wants(costs)
     assert {n: points(costs)[n] for n in true_ms} == pytest.approx(true_ms)
-
-
-def test_sizes_that_were_never_measured_are_not_checked(
-    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On a slow model larger passes are not measured, and their estimates prove nothing."""
-    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 100.0, 4: 200.0})
-    checked: list[int] = []
-
-    def few(_sequence: CachedSequence, sizes: Sequence[int], *_others: object, **_named: object) -> dict[int, float]:
-        checked.extend(sizes)
-        return {n: points(costs)[n] for n in sizes}
-
-    monkeypatch.setattr(pair_costs, "few_passes_ms", few)
-    costs = PairCosts(*pair, REQUEST, CostStore())
-    costs.measure(0.2)
-    assert checked == [1, 4]
-    assert not wants(costs)
 
 
 def test_another_cache_type_or_number_of_threads_is_another_measurement(

@@ -198,24 +198,6 @@ def test_a_stop_ends_one_answer_and_no_other(side_by_side: Asker) -> None:
     assert heard[1].finished.stats.tokens < 200
 
 
-def test_a_long_prompt_is_read_a_part_at_a_time_while_an_answer_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.pacing.pair_costs.PairCosts.read_budget", lambda _costs, _num_tokens: 8)
-    monkeypatch.setattr("engine.session.answer.TEXT_INTERVAL_S", 0.0)  # passes of such a small model take a millisecond
-    asker = Asker(2, n_ctx=1024)
-    long = question("Once upon a time " * 13, max_tokens=4)
-    short = question("The dog", max_tokens=100)
-    written = list[tuple[int, str]]()
-
-    def take(event: Event) -> None:
-        if isinstance(event, TextChunk):
-            written.append((event.request_id, event.text))
-
-    asker.ask([short, long], take)
-    before = "".join(text for number, text in written[: [number for number, _ in written].index(long.request_id)])
-    assert len(before) > 15  # characters, which are tokens here, arrived continuously
-    asker.close()
-
-
 def test_an_edit_before_the_window_is_answered_as_by_a_fresh_model(tmp_path: Path) -> None:
     path = str(tiny_windowed(window=32).write(tmp_path / "windowed.gguf"))
     asker = Asker(2, target=path, n_ctx=768)

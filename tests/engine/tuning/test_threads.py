@@ -132,31 +132,9 @@ def test_an_initial_collapse_is_detected_by_the_expected_cost() -> None:
     assert machine.control.threads == 1
 
 
-def test_flapping_becomes_rare() -> None:
-    machine = Machine(UNDISTURBED)
-    machine.run(3.0)
-    changes = 0
-    for _ in range(100):  # free for exactly as long as a trial takes
-        machine.costs = COLLAPSE
-        machine.run(2.0)
-        machine.costs = UNDISTURBED
-        before = machine.control.threads
-        machine.run(0.2)
-        changes += machine.control.threads != before
-    assert changes < 15
-
-
 def test_a_number_that_was_measured_in_a_collapse_is_doubted() -> None:
     machine = Machine(COLLAPSE)
     machine.control = ThreadControl(2, 2, lambda: machine.now_s, doubts=True)
     machine.control.expect(COLLAPSE[2])
     machine.run(10.0)
     assert machine.control.threads == 1
-
-
-def test_doubts_cost_next_to_nothing_where_the_best_is_the_best() -> None:
-    machine = Machine(UNDISTURBED)
-    machine.control = ThreadControl(2, 2, lambda: machine.now_s, doubts=True)
-    machine.run(300.0)
-    assert 0 < machine.used.count(1) < 12
-    assert machine.control.reason == ""

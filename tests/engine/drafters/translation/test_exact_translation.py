@@ -8,8 +8,8 @@ import pytest
 
 from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
+from engine.drafters.translation.comparison import Roles
 from engine.drafters.translation.drafter import TranslatedDrafter
-from engine.drafters.translation.roles import Roles
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.pacing.cost_curve import CostCurve
 from engine.records import Mode, SamplingParams

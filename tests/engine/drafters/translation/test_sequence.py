@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.drafters.translation.comparison import Translation, find_translation
-from engine.drafters.translation.roles import Roles
+from engine.drafters.translation.comparison import Roles, Translation, find_translation
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import DecodeError
 from engine.interfaces import Rows, TokenIds

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.drafters.translation.comparison import Translation
-from engine.drafters.translation.roles import Roles
+from engine.drafters.translation.comparison import Roles, Translation
 from engine.drafters.translation.spelling import ByteTokenizer
 
 

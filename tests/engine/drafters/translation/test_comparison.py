@@ -6,8 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from engine.drafters.translation.comparison import translation
-from engine.drafters.translation.roles import PromptSide, compare_roles
+from engine.drafters.translation.comparison import PromptSide, compare_roles, translation
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.spelling import ByteTokenizer
 from engine.errors import DraftRefusedError
