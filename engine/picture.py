@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 
 MAX_SIDE = 2048  # pixels; the app scales larger pictures down
 BYTES_PER_PIXEL = 3
-PictureSize = tuple[int, int]  # width and height, pixels
 
 
 @dataclass(frozen=True, slots=True)

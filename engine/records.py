@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from engine.intervals import percentile_ms
 from engine.picture import Picture as Picture
-from engine.picture import PictureSize as PictureSize
 from engine.reasoning_tags import ANSWER_FRAMES as ANSWER_FRAMES
 from engine.reasoning_tags import CHANNEL_SEPARATOR as CHANNEL_SEPARATOR
 from engine.reasoning_tags import REASONING_TAGS as REASONING_TAGS

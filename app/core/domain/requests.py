@@ -18,7 +18,6 @@ from engine.records import (
     Mode,
     Overflow,
     Picture,
-    PictureSize,
     SamplingParams,
     ToolCall,
 )
@@ -107,7 +106,7 @@ def prompt_parts(views: Iterable[MessageView], decode: Decode | None = None) -> 
     return parts
 
 
-def picture_sizes(views: Iterable[MessageView]) -> tuple[PictureSize, ...]:
+def picture_sizes(views: Iterable[MessageView]) -> tuple[tuple[int, int], ...]:
     """Width and height of the shown pictures in the messages, in pixels."""
     listed = tuple(views)
     named = _results_without_pictures(listed)
