@@ -214,14 +214,6 @@
         <translation>Eingefügtes Bild</translation>
     </message>
     <message>
-        <source>counting tokens</source>
-        <translation>Token werden gezählt</translation>
-    </message>
-    <message>
-        <source>tokens are counted once a model is loaded</source>
-        <translation>Token werden gezählt, sobald ein Modell geladen ist</translation>
-    </message>
-    <message>
         <source>reading</source>
         <translation>wird gelesen</translation>
     </message>
@@ -265,16 +257,16 @@
         <source>Passages of your files</source>
         <translation>Stellen aus Ihren Dateien</translation>
     </message>
+    <message numerus="yes">
+        <source>about {count} tokens</source>
+        <translation>
+            <numerusform>etwa {count} Token</numerusform>
+            <numerusform>etwa {count} Token</numerusform>
+        </translation>
+    </message>
     <message>
         <source>Picture</source>
         <translation>Bild</translation>
-    </message>
-    <message numerus="yes">
-        <source>{count} tokens</source>
-        <translation>
-            <numerusform>{count} Token</numerusform>
-            <numerusform>{count} Token</numerusform>
-        </translation>
     </message>
     <message>
         <source>Remove {name}</source>
@@ -441,16 +433,16 @@
         <translation>Projekt exportieren</translation>
     </message>
     <message>
+        <source>Import chats from Paceline, ChatGPT or LM Studio, or a project</source>
+        <translation>Chats aus Paceline, ChatGPT oder LM Studio oder ein Projekt importieren</translation>
+    </message>
+    <message>
+        <source>Exports (*.json *.zip);;All files (*)</source>
+        <translation>Exporte (*.json *.zip);;Alle Dateien (*)</translation>
+    </message>
+    <message>
         <source>Project (*.zip)</source>
         <translation>Projekt (*.zip)</translation>
-    </message>
-    <message>
-        <source>Import chats from Paceline, ChatGPT, LM Studio or Markdown, or a project</source>
-        <translation>Chats aus Paceline, ChatGPT, LM Studio oder Markdown oder ein Projekt importieren</translation>
-    </message>
-    <message>
-        <source>Exports (*.json *.zip *.md *.markdown *.txt);;All files (*)</source>
-        <translation>Exporte (*.json *.zip *.md *.markdown *.txt);;Alle Dateien (*)</translation>
     </message>
     <message>
         <source>Export chats</source>
@@ -728,10 +720,6 @@
         <translation>Letzte Antwort kopieren</translation>
     </message>
     <message>
-        <source>Print this chat</source>
-        <translation>Diesen Chat drucken</translation>
-    </message>
-    <message>
         <source>Find in this chat</source>
         <translation>In diesem Chat suchen</translation>
     </message>
@@ -766,10 +754,6 @@
     <message>
         <source>Undo the last deletion</source>
         <translation>Letztes Löschen rückgängig machen</translation>
-    </message>
-    <message>
-        <source>Move the chat within its folder</source>
-        <translation>Chat im Ordner verschieben</translation>
     </message>
     <message>
         <source>Show models or the chat</source>
@@ -842,10 +826,6 @@
     <message>
         <source>Mark tokens by source</source>
         <translation>Token nach Herkunft markieren</translation>
-    </message>
-    <message>
-        <source>Show rejected tokens</source>
-        <translation>Abgelehnte Token zeigen</translation>
     </message>
     <message>
         <source>Chat settings</source>
@@ -1051,6 +1031,10 @@
         <translation>Systemprompt und Werkzeuge</translation>
     </message>
     <message>
+        <source>Context: about {used} of {size} tokens used{full}.</source>
+        <translation>Kontext: etwa {used} von {size} Token belegt{full}.</translation>
+    </message>
+    <message>
         <source>System prompt</source>
         <translation>Systemprompt</translation>
     </message>
@@ -1148,19 +1132,8 @@
         <translation>Das passt nicht in den Kontext: Zuerst werden die ältesten Nachrichten zusammengefasst. In der Antwort steht es dann.</translation>
     </message>
     <message>
-        <source>{total} of {size} tokens</source>
-        <translation>{total} von {size} Token</translation>
-    </message>
-    <message numerus="yes">
-        <source>{total} tokens</source>
-        <translation>
-            <numerusform>{total} Token</numerusform>
-            <numerusform>{total} Token</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>at least {sum}</source>
-        <translation>mindestens {sum}</translation>
+        <source>about {total} of {size} tokens</source>
+        <translation>etwa {total} von {size} Token</translation>
     </message>
     <message numerus="yes">
         <source>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</source>
@@ -1225,10 +1198,6 @@
     <message>
         <source>Export</source>
         <translation>Exportieren</translation>
-    </message>
-    <message>
-        <source>Print…</source>
-        <translation>Drucken …</translation>
     </message>
     <message>
         <source>Unarchive</source>
@@ -2635,32 +2604,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>ImportDialog</name>
-    <message>
-        <source>Added servers are off. Each starts only when you switch it on.</source>
-        <translation>Hinzugefügte Server sind aus. Jeder startet erst, wenn Sie ihn einschalten.</translation>
-    </message>
-    <message>
-        <source>Import servers from {source}</source>
-        <translation>Server aus {source} importieren</translation>
-    </message>
-    <message>
-        <source>All of its servers already exist.</source>
-        <translation>Alle Server daraus sind schon vorhanden.</translation>
-    </message>
-    <message>
-        <source>Add</source>
-        <translation>Hinzufügen</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n more already exist.</source>
-        <translation>
-            <numerusform>%n weiterer ist schon vorhanden.</numerusform>
-            <numerusform>%n weitere sind schon vorhanden.</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>LegendRow</name>
     <message>
         <source>{words} Click to mark these tokens in the answers.</source>
@@ -3859,17 +3802,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>Printing</name>
-    <message>
-        <source>Tool call</source>
-        <translation>Werkzeugaufruf</translation>
-    </message>
-    <message>
-        <source>{number} of {total}</source>
-        <translation>{number} von {total}</translation>
-    </message>
-</context>
-<context>
     <name>Problems</name>
     <message>
         <source>Something needs your attention</source>
@@ -4504,10 +4436,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{file} enthält zu viele Dateien für einen Export.</translation>
     </message>
     <message>
-        <source>{name} is not a chat: no lines in it say who is speaking.</source>
-        <translation>{name} ist kein Chat: Keine Zeile darin sagt, wer spricht.</translation>
-    </message>
-    <message>
         <source>{file} is not a regular file.</source>
         <translation>{file} ist keine gewöhnliche Datei.</translation>
     </message>
@@ -4526,14 +4454,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>This message no longer exists.</source>
         <translation>Diese Nachricht gibt es nicht mehr.</translation>
-    </message>
-    <message>
-        <source>Choose an export of Paceline or LM Studio, the zip that ChatGPT sends, or a chat in Markdown.</source>
-        <translation>Wählen Sie einen Export von Paceline oder LM Studio, die ZIP-Datei von ChatGPT oder einen Chat in Markdown.</translation>
-    </message>
-    <message>
-        <source>Headings such as “## You” and “## Assistant”, or “**You:**” in bold, must say who speaks.</source>
-        <translation>Überschriften wie „## You“ und „## Assistant“ oder fettes „**You:**“ müssen sagen, wer spricht.</translation>
     </message>
     <message>
         <source>1 part of {name} is missing on the hub.</source>
@@ -6022,6 +5942,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{name} drafts for itself: it has {count} next-token layers (MTP).</source>
         <translation>{name} entwirft selbst: Es hat {count} MTP-Schichten.</translation>
+    </message>
+    <message>
+        <source>Choose an export of Paceline or LM Studio, or the zip that ChatGPT sends.</source>
+        <translation>Wählen Sie einen Export von Paceline oder LM Studio oder die ZIP-Datei von ChatGPT.</translation>
     </message>
     <message>
         <source>{lane}: {ratio:.2f}× the speed of {base}</source>
@@ -10023,22 +9947,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Größer</translation>
     </message>
     <message>
-        <source>Density</source>
-        <translation>Dichte</translation>
-    </message>
-    <message>
-        <source>How much space is left between elements.</source>
-        <translation>Wie viel Platz zwischen den Elementen bleibt.</translation>
-    </message>
-    <message>
-        <source>Comfortable</source>
-        <translation>Bequem</translation>
-    </message>
-    <message>
-        <source>Compact</source>
-        <translation>Kompakt</translation>
-    </message>
-    <message>
         <source>Screen reader</source>
         <translation>Screenreader</translation>
     </message>
@@ -10624,14 +10532,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Statistics of this answer</source>
         <translation>Statistik dieser Antwort</translation>
-    </message>
-    <message>
-        <source>Show rejected tokens</source>
-        <translation>Abgelehnte Token zeigen</translation>
-    </message>
-    <message>
-        <source>Struck through above the tokens that replaced them.</source>
-        <translation>Durchgestrichen über den Token, die sie ersetzt haben.</translation>
     </message>
     <message>
         <source>No answer yet. Its statistics will appear here.</source>
@@ -11351,16 +11251,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Server (MCP)</translation>
     </message>
     <message>
-        <source>No server yet. Add a program or an address below, or import those of another app.</source>
-        <translation>Noch kein Server. Fügen Sie unten ein Programm oder eine Adresse hinzu, oder übernehmen Sie die eines anderen Programms.</translation>
-    </message>
-    <message>
         <source>Command or URL, such as uvx mcp-server-time</source>
         <translation>Befehl oder URL, etwa uvx mcp-server-time</translation>
-    </message>
-    <message>
-        <source>Command or URL of a server</source>
-        <translation>Befehl oder URL eines Servers</translation>
     </message>
     <message>
         <source>Add</source>
@@ -11369,18 +11261,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Add a tool server</source>
         <translation>Einen Werkzeugserver hinzufügen</translation>
-    </message>
-    <message>
-        <source>Import…</source>
-        <translation>Importieren …</translation>
-    </message>
-    <message>
-        <source>Choose a file…</source>
-        <translation>Datei wählen …</translation>
-    </message>
-    <message>
-        <source>Import the servers of another app</source>
-        <translation>Server eines anderen Programms übernehmen</translation>
     </message>
     <message>
         <source>Sign in to “{name}” on this page. Your browser will open it.</source>
@@ -11412,6 +11292,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>(nothing)</source>
         <translation>(nichts)</translation>
+    </message>
+    <message>
+        <source>No server yet. Add a program or an address below, or paste the mcp.json of another app.</source>
+        <translation>Noch kein Server. Fügen Sie unten ein Programm oder eine Adresse hinzu, oder fügen Sie die mcp.json eines anderen Programms ein.</translation>
+    </message>
+    <message>
+        <source>Command, URL or mcp.json of a server</source>
+        <translation>Befehl, URL oder mcp.json eines Servers</translation>
     </message>
     <message>
         <source>Tools</source>

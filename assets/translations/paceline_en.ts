@@ -31,10 +31,10 @@
 <context>
     <name>Attachments</name>
     <message numerus="yes">
-        <source>{count} tokens</source>
+        <source>about {count} tokens</source>
         <translation>
-            <numerusform>{count} token</numerusform>
-            <numerusform>{count} tokens</numerusform>
+            <numerusform>about {count} token</numerusform>
+            <numerusform>about {count} tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -82,13 +82,6 @@
         <translation>
             <numerusform>Conversation {conversation}, attachments {attached}, this message {typed} token.</numerusform>
             <numerusform>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>{total} tokens</source>
-        <translation>
-            <numerusform>{total} token</numerusform>
-            <numerusform>{total} tokens</numerusform>
         </translation>
     </message>
 </context>
@@ -235,16 +228,6 @@
         <translation>
             <numerusform>{count} token</numerusform>
             <numerusform>{count} tokens</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>ImportDialog</name>
-    <message numerus="yes">
-        <source>%n more already exist.</source>
-        <translation>
-            <numerusform>%n more already exists.</numerusform>
-            <numerusform>%n more already exist.</numerusform>
         </translation>
     </message>
 </context>
