@@ -151,10 +151,6 @@ class DecodeError(EngineError):
     title = "The model's computation failed"
 
 
-class CacheFullError(DecodeError):
-    """The cache has no space for the tokens of a pass, and is unchanged."""
-
-
 class DraftRefusedError(EngineError):
     """The draft cannot be used with this target; the message names the token or setting that differs."""
 
@@ -174,10 +170,3 @@ class SettingError(EngineError, ValueError):
 
     title = "This setting cannot be used"
     default_advice = "Change it."
-
-
-class ToolError(EngineError):
-    """A command that makes a model file failed."""
-
-    title = "The file could not be made"
-    default_advice = "Check the free disk space and the folder's permissions."

@@ -54,11 +54,10 @@ class LanguageModel(Protocol):
     @property
     def num_past(self) -> int: ...
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """Append ``ids`` to the cache in one pass; return the logits after each of the last ``n_rows`` of them.
 
-        The last ``num_padding`` ids are there only because a larger pass is cheaper: they give no rows, and the
-        caller rolls them back. The rows are a view that the next call overwrites; the caller may write into it.
+        The rows are a view that the next call overwrites; the caller may write into it.
 
         Raises:
             DecodeError: the pass failed; the cache is as before the call, or empty if it is recurrent.
@@ -157,17 +156,7 @@ class Batch(Protocol):
     def is_alone(self) -> bool:
         """True if the running code may make passes without the batcher."""
 
-    @property
-    def is_answering(self) -> bool:
-        """Whether the running code is an answer of the batch."""
-
-    def forward(
-        self,
-        sequence: Any,  # noqa: ANN401  (of a context of llama.cpp)
-        ids: TokenIds,
-        n_rows: int,
-        num_padding: int,
-    ) -> tuple[Rows, JoinedPass | None]:
+    def forward(self, sequence: Any, ids: TokenIds, n_rows: int) -> tuple[Rows, JoinedPass | None]:  # noqa: ANN401
         """Make a pass together with the others. Raises `DecodeError` if it failed."""
 
     def call(self, work: Callable[[], Result]) -> Result:

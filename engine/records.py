@@ -77,7 +77,6 @@ class TokenSpan:
 class SplitMode(StrEnum):
     """How several devices share a model, as in llama.cpp."""
 
-    NONE = "none"  # the main device has the whole model
     LAYER = "layer"  # each device has whole layers with their cache
     ROW = "row"  # the rows of each matrix are split, if the backend supports it
     TENSOR = "tensor"  # weights and cache are split, and all devices compute at once; experimental in llama.cpp
@@ -93,18 +92,14 @@ class Placement:
     Args:
         devices: names as llama.cpp lists them ("CUDA0"), or `NO_DEVICE` alone.
         split_mode: how several devices share the model.
-        main_device: index of the device that has the whole model with `SplitMode.NONE`.
         tensor_split: proportions, in the order of the devices; empty: by free memory.
         cpu_moe_layers: the experts of this number of first layers stay in main memory; None: as few as necessary.
-        overrides: pairs of a regular expression for tensor names and a buffer type or device; the first match counts.
     """
 
     devices: tuple[str, ...] = ()
     split_mode: SplitMode = SplitMode.LAYER
-    main_device: int = 0
     tensor_split: tuple[float, ...] = ()
     cpu_moe_layers: int | None = None
-    overrides: tuple[tuple[str, str], ...] = ()
 
     @property
     def is_processor(self) -> bool:
@@ -329,14 +324,13 @@ class LoadRequest:
     cache_type: CacheType = CacheType.F16
     flash_attention: FlashAttention = FlashAttention.AUTO
     draft_threads: int | None = None
-    draft_gpu_layers: int | None = None  # None: as for the target, or 0 if measured to be faster
+    draft_gpu_layers: int | None = None  # None: as for the target
     draft_cache_type: CacheType = CacheType.F16
     placement: Placement = DEFAULT_PLACEMENT  # the target's placement
-    draft_devices: tuple[str, ...] = ()  # as in `Placement`; empty: the fastest as measured
+    draft_devices: tuple[str, ...] = ()  # as in `Placement`; empty: the target's
     mmproj: str | None = None  # the side file of a vision model; "": search the model's folder
     request_id: int = field(default=0, compare=False)
     parallel: int = 1  # maximum of parallel answers; 0: by memory, up to 4
-    shared_context: bool = False  # parallel answers share the cells of one context; otherwise each has a whole context
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,7 +414,7 @@ class ModelInfo:
     inexact_reason: str = ""  # sentence: why a repeated request may give another answer; empty: answers are bit-exact
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunStats:
     """Counters of one answer, so far or final. All rates are properties.
 

@@ -37,7 +37,7 @@ class QueuedRequest:
 
 
 class RequestQueue:
-    """Requests in order of arrival, those in the background last.
+    """Requests in order of arrival, with those in the background last.
 
     Methods are thread-safe, but `take` and the methods below it need one thread.
     """
@@ -131,12 +131,12 @@ class RequestQueue:
         with self._changed:
             if not self._changed.wait_for(lambda: self.has_waiting or self.is_closed, timeout_s):
                 raise queue.Empty
-            return self._run(min(self._waiting, key=lambda queued: queued.in_background, default=None))
+            return self._run(self._first)
 
     def take_next(self, may_run: Callable[[QueuedRequest], bool]) -> QueuedRequest | None:
         """Take the next request without waiting; None if it may not run."""
         with self._changed:
-            first = min(self._waiting, key=lambda queued: queued.in_background, default=None)
+            first = self._first
             return self._run(first) if first is not None and may_run(first) else None
 
     def _run(self, queued: QueuedRequest | None) -> QueuedRequest | None:
@@ -161,6 +161,10 @@ class RequestQueue:
     @property
     def _waiting(self) -> Iterator[QueuedRequest]:
         return (queued for number, queued in self._requests.items() if number not in self._running)
+
+    @property
+    def _first(self) -> QueuedRequest | None:
+        return min(self._waiting, key=lambda queued: queued.in_background, default=None)
 
     def take_cancelled(self) -> QueuedRequest | None:
         """Remove and return the next request that is not a job, if it is cancelled."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import CacheFullError, DecodeError, EngineError
+from engine.errors import DecodeError, EngineError
 from engine.interfaces import Batch, Candidates, JoinedPass, LanguageModel, PictureRun, PictureRuns, Rows, TokenIds
 from engine.sampling.sampler import History
 
@@ -90,11 +90,11 @@ class CachedSequence:
         """How many tokens the next pass must decode again, since a rollback returned to a checkpoint."""
         return self.num_past - self._model.num_past
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """See `LanguageModel.forward`. Decodes pending tokens in the same pass."""
         all_ids = self._with_pending(ids) if self.num_past != self._model.num_past else ids
         try:
-            rows = self._forward(all_ids, n_rows, num_padding)
+            rows = self._forward(all_ids, n_rows)
         except DecodeError:
             self._sync_with_model()
             raise
@@ -106,15 +106,11 @@ class CachedSequence:
         model, alone = self._model, self._model.forward
         self.batch, self._prompt_sources = batch, beside
 
-        def forward(ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        def forward(ids: TokenIds, n_rows: int) -> Rows:
             if batch.is_alone:
                 self.joined_pass = None
-                try:
-                    return alone(ids, n_rows, num_padding)
-                except CacheFullError:  # because of the tokens of other slots
-                    if not batch.is_answering:
-                        raise
-            rows, self.joined_pass = batch.forward(model, ids, n_rows, num_padding)
+                return alone(ids, n_rows)
+            rows, self.joined_pass = batch.forward(model, ids, n_rows)
             return rows
 
         self._forward = forward

@@ -43,9 +43,9 @@ class RecurrentModel(MarkovModel):
         self._kept: list[int] | None = None
         self.num_saves = self.num_restores = 0
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         self._reach = min(len(ids) - 1, self.num_snapshots or 0)
-        return super().forward(ids, n_rows, num_padding)
+        return super().forward(ids, n_rows)
 
     def rollback(self, num_past: int) -> bool:
         if num_past < self.num_past and self.num_past - num_past > self._reach:

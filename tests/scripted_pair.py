@@ -42,14 +42,13 @@ class MarkovModel:
         """The number of tokens in the cache."""
         return len(self._ids)
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """See `LanguageModel.forward`. Like a real model, it rejects an empty pass."""
         if not len(ids):
             raise ValueError("a pass of 0 tokens")
         self.num_forwards += 1
         self._ids += [int(token_id) for token_id in ids]
-        end = len(self._ids) - num_padding
-        return self._logits[self._ids[end - n_rows : end]].copy()
+        return self._logits[self._ids[len(self._ids) - n_rows :]].copy()
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """See `LanguageModel.forward_candidates`."""

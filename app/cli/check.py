@@ -14,7 +14,7 @@ from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.pair_speed import measured_words
 from app.core.paths import builtin_target, find_paths
 from app.core.storage.pair_speeds import PairSpeeds
-from engine.drafters.translation.comparison import find_template_difference, find_translation, vocabulary_sentence
+from engine.drafters.translation.comparison import find_translation, vocabulary_sentence
 from engine.errors import DraftRefusedError, EngineError
 from engine.fit.estimate import ENCODER_BYTES
 from engine.gguf.head_files import MTP, has_next_token_layers, head_method, own_heads_sentence
@@ -83,7 +83,7 @@ def _draft_words(target: Path, draft: Path, found: PairVerdict) -> list[str | No
         fits += ": it is a head made for such a model, and both ran together."
     else:
         fits += f". {words}" if words else ": their vocabularies match."
-    return [fits, found.difference]
+    return [fits]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +148,4 @@ def _compare_vocabularies(one: LlamaModel, other: LlamaModel) -> PairVerdict:
         found = find_translation(*both)
     except DraftRefusedError as error:
         return PairVerdict(False, error.message)
-    if found is not None:
-        return PairVerdict(True, coverage=found.coverage)
-    return PairVerdict(True, difference=find_template_difference(*both))
+    return PairVerdict(True, coverage=None if found is None else found.coverage)

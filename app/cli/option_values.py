@@ -5,7 +5,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
 
-from app.core.domain.devices import MAX_PARTS
 from engine.records import Mode
 
 MAX_THREADS = 512  # more would abort llama.cpp
@@ -29,7 +28,6 @@ port = partial(integer, least=0, most=65_535)  # 0 means any free port
 parallel = partial(integer, least=0, most=MAX_PARALLEL)  # concurrent answers; 0 means automatic
 queue = partial(integer, least=0, most=10_000)
 count = partial(integer, least=1, most=10_000_000)
-main_gpu = partial(integer, least=0, most=MAX_PARTS - 1)
 
 
 def _list_of(text: str, kind: Callable[[str], T], expected: str) -> list[T]:
@@ -50,11 +48,6 @@ def depths(text: str) -> list[int | None]:
 
 def numbers(text: str) -> list[float]:
     return _list_of(text, float, "numbers")
-
-
-def layer_numbers(text: str) -> list[int]:
-    """Layer numbers, from 0."""
-    return _list_of(text, partial(integer, least=0, most=MAX_LAYERS), "numbers")
 
 
 def layers(text: str) -> int | None:

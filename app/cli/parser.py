@@ -113,7 +113,6 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_mode_options(decoding)
     _add_decoding_options(decoding)
     _add_ending_options(decoding)
-    parser.add_argument("--trace", metavar="FILE", help="write the decisions for each pass, one JSON line each")
     parser.add_argument("--json", action="store_true", help=JSON_HELP)
 
 
@@ -169,7 +168,6 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     )
     at_once = "concurrent answers; default 0: by memory, up to 4. Each has the whole context"
     add("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
-    add("--shared-context", action="store_true", help="concurrent answers share one context, and take no more memory")
     idle = "unload the models after this time without a request; the next request loads them again"
     add("--idle-unload", type=values.minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("defaults of requests")
@@ -188,21 +186,17 @@ def _add_model_options(group: _Group) -> None:
     add("--cache-type", choices=types, default="f16", help="type of the target's cache; default f16")
     add("--flash-attention", choices=flash, default="auto", help="on a GPU; the CPU always uses it")
     add("--draft-threads", type=values.threads, metavar="N", help="threads for the draft")
-    add("--draft-gpu-layers", type=values.layer_count, metavar="N|all", help="default: the faster choice")
+    add("--draft-gpu-layers", type=values.layer_count, metavar="N|all", help="default: as for the target")
     add("--draft-cache-type", choices=types, default="f16", help="type of the draft's cache")
     # The same options as llama.cpp's programs.
     which = "devices of the target, as `paceline doctor` lists them, or none; default all GPUs"
     add("--device", default="", metavar="D,D", help=which)
-    add("--draft-device", default="", metavar="D", help="the draft's; default: the faster one")
+    add("--draft-device", default="", metavar="D", help="the draft's; default: the target's")
     modes = [mode.value for mode in SplitMode]
     add("--split-mode", choices=modes, default="layer", help="how several devices share the target")
-    main = "with --split-mode none: which of the devices, counted from 0"
-    add("--main-gpu", type=values.main_gpu, default=0, metavar="N", help=main)
     add("--tensor-split", default="", metavar="N,N", help="proportions of the devices, such as 3,1")
     experts = "keep the experts of the first N layers in main memory; default: only those that do not fit"
     add("--n-cpu-moe", type=values.layer_count, metavar="N|all", help=experts)
-    moved = "put tensors whose name matches a pattern elsewhere, as in ffn_up_exps=CPU; repeatable"
-    add("--override-tensor", action="append", default=[], metavar="P=D", help=moved)
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
@@ -323,7 +317,3 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
     removed = action("remove", "delete a downloaded model, or take one of your files off the list")
     removed.add_argument("name", metavar="NAME")
     action("import", "add a GGUF file without copying it").add_argument("path", metavar="PATH")
-    own = action("self-draft", "make a draft from a model, and keep it if it measures faster", "models.self_draft")
-    own.add_argument("target", metavar="MODEL", help="a GGUF file, or a model of the library")
-    what = "layers to leave out, as 3,7,11; default: three copies are tried, without an eighth, a quarter, and a half"
-    own.add_argument("--layers", type=values.layer_numbers, default=(), metavar="N,N,...", help=what)

@@ -70,7 +70,6 @@ MEASURE_S = 0.7  # short and rough: an exact measurement takes longer than one a
 # With one of these options `run` answers once, even if it has no prompt.
 _ONE_ANSWER = (
     "prompt", "prompt_file", "attach", "project", "image", "json", "raw", "mcp", "allow",
-    "trace",
 )  # fmt: skip
 
 
@@ -87,7 +86,6 @@ def command(options: argparse.Namespace) -> int:
                 options.model = Projects(find_paths().projects_file).find(options.project).model_path or None
             resolve_names(options)
             request = make_request(options)
-            trace = stack.enter_context(Path(options.trace).open("w", encoding="utf-8")) if options.trace else None
             if options.image and options.mmproj is None:
                 options.mmproj = str(_side_file(Path(options.model or builtin_target())))
             tools = start_tools(options)
@@ -98,8 +96,6 @@ def command(options: argparse.Namespace) -> int:
         ready = load_for(session, options, request)
         if ready is None:
             return 1
-        if trace is not None:
-            session.on_trace = lambda one: print(one.as_json(), file=trace)
         if tools is not None:
             return answer_with_tools(session, request, ready.target, tools, as_json=options.json)
         with stop_on_interrupt() as interrupted:
@@ -154,14 +150,7 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
     if target is None:
         target, draft = str(builtin_target()), draft or str(builtin_draft())
     try:
-        placement = parse_placement(
-            options.device,
-            options.split_mode,
-            options.main_gpu,
-            options.tensor_split,
-            options.n_cpu_moe,
-            ",".join(options.override_tensor),
-        )
+        placement = parse_placement(options.device, options.split_mode, options.tensor_split, options.n_cpu_moe)
         draft_devices = device_names(options.draft_device)
     except ValueError as error:
         raise SettingError(str(error)) from error
@@ -180,7 +169,6 @@ def load_request(options: argparse.Namespace) -> LoadRequest:
         draft_devices=draft_devices,
         mmproj=getattr(options, "mmproj", None),  # some commands lack the option
         parallel=getattr(options, "parallel", 1),  # the server alone has the option
-        shared_context=getattr(options, "shared_context", False),
     )
 
 

@@ -32,7 +32,6 @@ def load_request(settings: Settings) -> LoadRequest:
         draft_devices=device_names(settings.text("draft_device")),
         mmproj=None if is_remote(target) else "",
         parallel=settings.integer("parallel") or 0,
-        shared_context=bool(settings.values["shared_context"]),
     )
 
 
@@ -40,8 +39,6 @@ def asked_placement(settings: Settings) -> Placement:
     return parse_placement(
         settings.text("device"),
         settings.text("split_mode"),
-        settings.integer("main_device") or 0,
         settings.text("tensor_split"),
         settings.integer("cpu_moe_layers"),
-        settings.text("tensor_overrides"),
     )

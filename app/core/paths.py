@@ -58,7 +58,6 @@ class Paths:
     downloads_file = _Within("data", "downloads.json")
     pair_speeds_file = _Within("data", "pair-speeds.json")  # measured speeds of pairs
     races = _Within("data", "races")
-    self_drafts = _Within("cache", "self-drafts")  # copies of models without some of their layers
 
 
 def find_paths(environ: Mapping[str, str] | None = None) -> Paths:

@@ -2125,10 +2125,6 @@
         <translation>Bedarf bei einem Kontext von {count} Token</translation>
     </message>
     <message>
-        <source>Needed with a context of {count} tokens, shared by {number} answers at once</source>
-        <translation>Bedarf bei einem Kontext von {count} Token, den sich {number} Antworten zugleich teilen</translation>
-    </message>
-    <message>
         <source>Needed with a context of {count} tokens for each of {number} answers at once</source>
         <translation>Bedarf bei einem Kontext von {count} Token für jede von {number} Antworten zugleich</translation>
     </message>
@@ -2511,10 +2507,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Find a draft for it…</source>
         <translation>Entwurfsmodell dafür finden …</translation>
-    </message>
-    <message>
-        <source>Make a draft model from it…</source>
-        <translation>Ein Entwurfsmodell daraus machen …</translation>
     </message>
     <message>
         <source>Show in its folder</source>
@@ -4863,10 +4855,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Diesem llama.cpp fehlen die Kernel, die die Einrichtung von Paceline baut. Das Runden hängt daher davon ab, wie viele Token ein Durchlauf hat, und Wörter können sich mit dem Modus ändern.</translation>
     </message>
     <message>
-        <source>draft model: {why}</source>
-        <translation>Entwurfsmodell: {why}</translation>
-    </message>
-    <message>
         <source>draft on: {share}</source>
         <translation>Entwurf an: {share}</translation>
     </message>
@@ -4911,22 +4899,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Schreiben Sie eine Nachricht.</translation>
     </message>
     <message>
-        <source>the {num_messages} oldest messages are left out: the context holds {n_ctx:,} tokens</source>
-        <translation>die {num_messages} ältesten Nachrichten sind weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
-    </message>
-    <message>
-        <source>{num_questions} questions without an answer are left out: the context holds {n_ctx:,} tokens</source>
-        <translation>{num_questions} Fragen ohne Antwort sind weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
-    </message>
-    <message>
-        <source>the oldest message is left out: the context holds {n_ctx:,} tokens</source>
-        <translation>die älteste Nachricht ist weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
-    </message>
-    <message>
-        <source>a question without an answer is left out: the context holds {n_ctx:,} tokens</source>
-        <translation>eine Frage ohne Antwort ist weggelassen: Der Kontext fasst {n_ctx:,} Token</translation>
-    </message>
-    <message>
         <source>The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.</source>
         <translation>Die Unterhaltung hat {num_ids:,} Token, der Kontext fasst aber nur {size:,}, und die Antwort braucht Platz.</translation>
     </message>
@@ -4965,14 +4937,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>“none” stands for the processor alone: name it without other devices.</source>
         <translation>„none“ steht für den Prozessor allein: Geben Sie es ohne andere Geräte an.</translation>
-    </message>
-    <message>
-        <source>A tensor override must be written as a pattern and a device, such as ffn_up=CPU.</source>
-        <translation>Einzelne Tensoren werden als Muster und Gerät angegeben, etwa ffn_up=CPU.</translation>
-    </message>
-    <message>
-        <source>The pattern {pattern} of a tensor override is wrong: {reason}.</source>
-        <translation>Das Muster {pattern} für einzelne Tensoren ist falsch: {reason}.</translation>
     </message>
     <message>
         <source>The race could not be exported</source>
@@ -5015,16 +4979,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>von der Festplatte</translation>
     </message>
     <message>
-        <source>{number:,} tokens are decoded again (about {decoding}): restoring them {source} would take about {restoring}</source>
-        <translation>{number:,} Token werden neu berechnet (etwa {decoding}): Sie {source} zurückzuholen, würde etwa {restoring} dauern</translation>
-    </message>
-    <message>
         <source>{number:,.2f} s</source>
         <translation>{number:,.2f} s</translation>
-    </message>
-    <message>
-        <source>1 token is decoded again (about {decoding}): restoring it {source} would take about {restoring}</source>
-        <translation>1 Token wird neu berechnet (etwa {decoding}): Es {source} zurückzuholen, würde etwa {restoring} dauern</translation>
     </message>
     <message>
         <source>1 token</source>
@@ -5053,18 +5009,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>token {place}: {reason}</source>
         <translation>Token {place}: {reason}</translation>
-    </message>
-    <message>
-        <source>a question</source>
-        <translation>einer Frage</translation>
-    </message>
-    <message>
-        <source>the beginning of an answer</source>
-        <translation>dem Beginn einer Antwort</translation>
-    </message>
-    <message>
-        <source>an answer</source>
-        <translation>einer Antwort</translation>
     </message>
     <message>
         <source>Loading was cancelled</source>
@@ -5253,18 +5197,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Set the mode to Off for this model.</source>
         <translation>Stellen Sie für dieses Modell den Modus auf „Aus“.</translation>
-    </message>
-    <message>
-        <source>the end of an answer</source>
-        <translation>dem Ende einer Antwort</translation>
-    </message>
-    <message>
-        <source>a system prompt</source>
-        <translation>einem Systemprompt</translation>
-    </message>
-    <message>
-        <source>the end of a system prompt</source>
-        <translation>dem Ende eines Systemprompts</translation>
     </message>
     <message>
         <source>The target&apos;s chat template uses the control token {token}, which the draft does not have, and the draft&apos;s own template cannot be compared. {reason}</source>
@@ -5539,10 +5471,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>„{name}“ wird nicht verwendet: {why}</translation>
     </message>
     <message>
-        <source>Both models read the target&apos;s chat template. At {place} it writes {ours}, but the draft&apos;s own template writes {theirs}.</source>
-        <translation>Beide Modelle lesen die Chat-Vorlage des Zielmodells. Sie schreibt bei {place} {ours}, die eigene Vorlage des Entwurfsmodells aber {theirs}.</translation>
-    </message>
-    <message>
         <source>This file needs a newer version</source>
         <translation>Diese Datei braucht eine neuere Version</translation>
     </message>
@@ -5625,14 +5553,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>This mode is not available</source>
         <translation>Dieser Modus ist nicht verfügbar</translation>
-    </message>
-    <message>
-        <source>The file could not be made</source>
-        <translation>Die Datei konnte nicht erzeugt werden</translation>
-    </message>
-    <message>
-        <source>Check the free disk space and the folder&apos;s permissions.</source>
-        <translation>Prüfen Sie den freien Speicherplatz und die Rechte des Ordners.</translation>
     </message>
     <message>
         <source>It needs about {needed} ({weights} of weights and {cache} for the context); {free} are free.</source>
@@ -5877,14 +5797,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>it sent something that is not JSON: “{words}”</source>
         <translation>er hat etwas geschickt, das kein JSON ist: „{words}“</translation>
-    </message>
-    <message>
-        <source>At {place}, the target&apos;s chat template writes the control token {token}. The draft&apos;s template leaves out these messages.</source>
-        <translation>Die Chat-Vorlage des Zielmodells schreibt bei {place} das Steuertoken {token}. Die Vorlage des Entwurfsmodells lässt diese Nachrichten weg.</translation>
-    </message>
-    <message>
-        <source>The two vocabularies have no token in common, so the draft&apos;s tokens cannot be translated.</source>
-        <translation>Die beiden Vokabulare haben kein gemeinsames Token; deshalb lassen sich die Token des Entwurfsmodells nicht übersetzen.</translation>
     </message>
     <message>
         <source>This vision file cannot be used</source>
@@ -6455,10 +6367,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es gibt kein Gerät {name}; llama.cpp findet: {names}.</translation>
     </message>
     <message>
-        <source>There is no buffer type or device {name} for tensors; there are: {names}.</source>
-        <translation>Für Tensoren gibt es weder eine Pufferart noch ein Gerät {name}; es gibt: {names}.</translation>
-    </message>
-    <message>
         <source>The device {name} is not used: it could not be tried with a small model.</source>
         <translation>Das Gerät {name} wird nicht benutzt: Es konnte nicht mit einem kleinen Modell geprüft werden.</translation>
     </message>
@@ -6519,24 +6427,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{path} ist beschädigt: Der Encoder ergab Zahlen, die nicht endlich sind.</translation>
     </message>
     <message>
-        <source>The tensor split gives no device anything.</source>
-        <translation>Nach den Anteilen bekommt kein Gerät etwas.</translation>
-    </message>
-    <message>
         <source>Give one number for each device.</source>
         <translation>Geben Sie für jedes Gerät eine Zahl an.</translation>
     </message>
     <message>
-        <source>There is no main device {number}: counted from 0, the last is {last}.</source>
-        <translation>Es gibt kein Hauptgerät {number}: Von 0 an gezählt ist {last} das letzte.</translation>
-    </message>
-    <message>
         <source>The tensor split has {parts} parts; the number of devices is {num_devices}.</source>
         <translation>Angegeben sind {parts} Anteile; die Zahl der Geräte ist {num_devices}.</translation>
-    </message>
-    <message>
-        <source>llama.cpp could not leave layers of {file} out: {reason}.</source>
-        <translation>llama.cpp konnte Schichten von {file} nicht weglassen: {reason}.</translation>
     </message>
     <message>
         <source>On a GPU, rounding depends on how many tokens a pass has, so words may change with the mode.</source>
@@ -6555,16 +6451,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>llama.cpp nutzt {names} dieses Prozessors. Damit hängt das Runden davon ab, wie viele Token ein Durchlauf hat. Wörter können sich daher mit dem Modus ändern.</translation>
     </message>
     <message>
-        <source>The GPU has no room for all of it, so the experts of {number} layers stay in main memory.</source>
-        <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von {number} Schichten im Arbeitsspeicher.</translation>
-    </message>
-    <message>
         <source>The GPU has no room for all of it: {on_devices} of {every} layers lie there.</source>
         <translation>Die GPU hat nicht für alles Platz: {on_devices} von {every} Schichten liegen dort.</translation>
-    </message>
-    <message>
-        <source>The GPU has no room for all of it, so the experts of 1 layer stay in main memory.</source>
-        <translation>Die GPU hat nicht für alles Platz, daher bleiben die Experten von 1 Schicht im Arbeitsspeicher.</translation>
     </message>
     <message>
         <source>The GPU has no room for it, so it runs on the processor.</source>
@@ -6595,8 +6483,24 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>sie beginnt nicht mit den Buchstaben GGUF</translation>
     </message>
     <message>
+        <source>decoded again: {tokens} (about {decoding}); restoring {source} would take about {restoring}</source>
+        <translation>neu berechnet: {tokens} (etwa {decoding}); {source} zurückzuholen, würde etwa {restoring} dauern</translation>
+    </message>
+    <message>
+        <source>It leaves out some of the messages.</source>
+        <translation>Einige der Nachrichten lässt sie weg.</translation>
+    </message>
+    <message>
         <source>{size} of its weights are missing (an incomplete download?)</source>
         <translation>von ihren Gewichten fehlen {size} (ein unvollständiger Download?)</translation>
+    </message>
+    <message>
+        <source>The head has another vocabulary: it belongs to another model.</source>
+        <translation>Der Kopf hat ein anderes Vokabular: Er gehört zu einem anderen Modell.</translation>
+    </message>
+    <message>
+        <source>The GPU has no room for all of it. Layers with experts in main memory: {number}.</source>
+        <translation>Die GPU hat nicht für alles Platz. Schichten, deren Experten im Arbeitsspeicher bleiben: {number}.</translation>
     </message>
     <message>
         <source>using repeated text (n-gram)</source>
@@ -6605,6 +6509,14 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>the draft is not used: it would slow this model down here; repeated text is used instead</source>
         <translation>das Entwurfsmodell wird nicht genutzt: Mit ihm wäre dieses Modell hier langsamer; stattdessen wird wiederholter Text genutzt</translation>
+    </message>
+    <message>
+        <source>repeated text paused, since it would not pay off</source>
+        <translation>wiederholter Text pausiert, weil er sich nicht lohnen würde</translation>
+    </message>
+    <message>
+        <source>draft paused, since it would not pay off</source>
+        <translation>Entwurf pausiert, weil er sich nicht lohnen würde</translation>
     </message>
     <message>
         <source>Send the message again.</source>
@@ -6767,18 +6679,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{path} ist beschädigt: Die ersten Durchläufe ergaben Zahlen, die nicht endlich sind.</translation>
     </message>
     <message>
-        <source>{joined} of {num_passes} passes were made together with those of other answers</source>
-        <translation>{joined} von {num_passes} Durchläufen liefen zusammen mit denen anderer Antworten</translation>
-    </message>
-    <message>
-        <source>its pass was made together with those of other answers</source>
-        <translation>ihr Durchlauf lief zusammen mit denen anderer Antworten</translation>
-    </message>
-    <message>
-        <source>The conversation has {num_ids:,} tokens, {num_places:,} of them for pictures, but the context holds {size:,} and the answer needs room.</source>
-        <translation>Die Unterhaltung hat {num_ids:,} Token, {num_places:,} davon für Bilder, der Kontext fasst aber nur {size:,}, und die Antwort braucht Platz.</translation>
-    </message>
-    <message>
         <source>Ask again.</source>
         <translation>Fragen Sie noch einmal.</translation>
     </message>
@@ -6795,60 +6695,16 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die eigenen Köpfe des Modells sind nicht benutzbar: {reason}</translation>
     </message>
     <message>
+        <source>it cannot see pictures</source>
+        <translation>es kann keine Bilder sehen</translation>
+    </message>
+    <message>
         <source>Leave it out, or close other programs.</source>
         <translation>Lassen Sie sie weg, oder schließen Sie andere Programme.</translation>
     </message>
     <message>
         <source>{name} needs about {size} MB, which are not free.</source>
         <translation>{name} braucht etwa {size} MB, die nicht frei sind.</translation>
-    </message>
-    <message>
-        <source>Choose a small model of the same family as a draft.</source>
-        <translation>Wählen Sie ein kleines Modell derselben Familie als Entwurfsmodell.</translation>
-    </message>
-    <message>
-        <source>The model&apos;s chat template makes prompts that are too long to measure with.</source>
-        <translation>Die Chat-Vorlage des Modells macht Eingaben, die zum Messen zu lang sind.</translation>
-    </message>
-    <message>
-        <source>Name other layers.</source>
-        <translation>Nennen Sie andere Schichten.</translation>
-    </message>
-    <message>
-        <source>The model ends its answers at once, so nothing can be measured.</source>
-        <translation>Das Modell beendet seine Antworten sofort; so lässt sich nichts messen.</translation>
-    </message>
-    <message>
-        <source>Without {number} of its {n_layer} layers it agrees with the whole model on {agreement:.0f}% of {num_tokens} tokens, and a token takes {share:.0f}% of the time.</source>
-        <translation>Ohne {number} seiner {n_layer} Schichten stimmt es bei {agreement:.0f} % von {num_tokens} Token mit dem ganzen Modell überein, und ein Token braucht {share:.0f} % der Zeit.</translation>
-    </message>
-    <message>
-        <source>It would have to agree more often than that to pay, so drafting with it gains nothing.</source>
-        <translation>Um sich zu lohnen, müsste es öfter übereinstimmen; damit zu entwerfen bringt also nichts.</translation>
-    </message>
-    <message>
-        <source>The model has {n_layer} layers only, too few to leave any out.</source>
-        <translation>Das Modell hat nur {n_layer} Schichten, zu wenige, um welche wegzulassen.</translation>
-    </message>
-    <message>
-        <source>writing a copy without {pruned} layers</source>
-        <translation>Eine Kopie ohne {pruned} Schichten wird geschrieben</translation>
-    </message>
-    <message>
-        <source>The layers to leave out must be some of 0 to {last}, not all.</source>
-        <translation>Wegzulassen sind einige der Schichten 0 bis {last}, nicht alle.</translation>
-    </message>
-    <message>
-        <source>There is not enough space in {folder} for a copy of the model.</source>
-        <translation>In {folder} ist nicht genug Platz für eine Kopie des Modells.</translation>
-    </message>
-    <message>
-        <source>asking the model</source>
-        <translation>Das Modell wird gefragt</translation>
-    </message>
-    <message>
-        <source>measuring the copy</source>
-        <translation>Die Kopie wird gemessen</translation>
     </message>
     <message>
         <source>threads from {before} to {threads}: {why}</source>
@@ -7019,34 +6875,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{name} ist {reason} und schreibt keinen Text.</translation>
     </message>
     <message>
-        <source>The target&apos;s tokenizer is {target}, the draft&apos;s is {draft}.</source>
-        <translation>Der Tokenizer des Zielmodells ist {target}, der des Entwurfsmodells {draft}.</translation>
-    </message>
-    <message>
-        <source>The target&apos;s vocabulary has {of_target:,} tokens, the draft&apos;s {of_draft:,}: they may differ by at most {difference}.</source>
-        <translation>Das Vokabular des Zielmodells hat {of_target:,} Token, das des Entwurfsmodells {of_draft:,}: Sie dürfen sich höchstens um {difference} unterscheiden.</translation>
-    </message>
-    <message>
-        <source>absent</source>
-        <translation>nicht vorhanden</translation>
-    </message>
-    <message>
-        <source>The target&apos;s tokenizer adds the {name} token, the draft&apos;s does not.</source>
-        <translation>Der Tokenizer des Zielmodells fügt das {name}-Token hinzu, der des Entwurfsmodells nicht.</translation>
-    </message>
-    <message>
-        <source>The draft&apos;s tokenizer adds the {name} token, the target&apos;s does not.</source>
-        <translation>Der Tokenizer des Entwurfsmodells fügt das {name}-Token hinzu, der des Zielmodells nicht.</translation>
-    </message>
-    <message>
-        <source>The {name} token is {of_target} in the target, {of_draft} in the draft.</source>
-        <translation>Das {name}-Token ist beim Zielmodell {of_target}, beim Entwurfsmodell {of_draft}.</translation>
-    </message>
-    <message>
-        <source>Token {token_id} is {ours!r} in the target, {theirs!r} in the draft.</source>
-        <translation>Token {token_id} ist beim Zielmodell {ours!r}, beim Entwurfsmodell {theirs!r}.</translation>
-    </message>
-    <message>
         <source>Reinstall llama-cpp-python on this computer.</source>
         <translation>Installieren Sie llama-cpp-python auf diesem Rechner neu.</translation>
     </message>
@@ -7103,6 +6931,18 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Datei ist wahrscheinlich beschädigt: Laden Sie sie erneut herunter, oder wählen Sie eine andere.</translation>
     </message>
     <message>
+        <source>passes made together with those of other answers: {joined} of {number}</source>
+        <translation>Durchläufe zusammen mit denen anderer Antworten: {joined} von {number}</translation>
+    </message>
+    <message>
+        <source>oldest messages left out: {number} (the context holds {n_ctx:,} tokens)</source>
+        <translation>weggelassene älteste Nachrichten: {number} (der Kontext fasst {n_ctx:,} Token)</translation>
+    </message>
+    <message>
+        <source>questions without an answer left out: {number}</source>
+        <translation>weggelassene Fragen ohne Antwort: {number}</translation>
+    </message>
+    <message>
         <source>No model is loaded.</source>
         <translation>Es ist kein Modell geladen.</translation>
     </message>
@@ -7117,6 +6957,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The model&apos;s memory could not forget the rejected tokens.</source>
         <translation>Der Speicher des Modells konnte die abgelehnten Token nicht vergessen.</translation>
+    </message>
+    <message>
+        <source>oldest messages sent as a summary: {number}</source>
+        <translation>als Zusammenfassung gesendete älteste Nachrichten: {number}</translation>
     </message>
     <message>
         <source>The summary was cancelled.</source>
@@ -7197,14 +7041,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{mode}: drafts when it saves time here</source>
         <translation>{mode}: entwirft, wenn es hier Zeit spart</translation>
-    </message>
-    <message>
-        <source>repeated text paused, since it would not pay off: {percent:.0f}% expected</source>
-        <translation>wiederholter Text pausiert, weil er sich nicht lohnen würde: {percent:.0f}&#xa0;% erwartet</translation>
-    </message>
-    <message>
-        <source>repeated text paused, since it would not pay off: {percent:.0f}% accepted</source>
-        <translation>wiederholter Text pausiert, weil er sich nicht lohnen würde: {percent:.0f}&#xa0;% akzeptiert</translation>
     </message>
     <message>
         <source>A picture of this conversation is no longer available.</source>
@@ -7323,10 +7159,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>{path} ist beschädigt: Nach einem Bild sind die Zahlen nicht endlich.</translation>
     </message>
     <message>
-        <source>An answer that waited for free space could not continue.</source>
-        <translation>Eine Antwort, die auf freien Platz wartete, konnte nicht fortgesetzt werden.</translation>
-    </message>
-    <message>
         <source>The memory of {name} ({architecture}) can neither drop rejected tokens nor return to an earlier state.</source>
         <translation>Der Speicher von {name} ({architecture}) kann abgelehnte Token nicht entfernen und auch nicht zu einem früheren Stand zurückkehren.</translation>
     </message>
@@ -7351,28 +7183,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>ohne Entwürfe: {reason}</translation>
     </message>
     <message>
-        <source>Drafting with it can pay off: up to {gain:.2f} times the speed without drafting.</source>
-        <translation>Damit zu entwerfen kann sich lohnen: bis zum {gain:.2f}-Fachen des Tempos ohne Entwürfe.</translation>
-    </message>
-    <message>
-        <source>{file} could not be written: {reason}.</source>
-        <translation>{file} konnte nicht geschrieben werden: {reason}.</translation>
-    </message>
-    <message>
         <source>The messages use every private character of Unicode, so none is left to mark them.</source>
         <translation>Die Nachrichten verwenden jedes private Zeichen von Unicode, sodass keines bleibt, um sie zu markieren.</translation>
     </message>
     <message>
         <source>draft left out: {reason}</source>
         <translation>Entwurfsmodell ausgelassen: {reason}</translation>
-    </message>
-    <message>
-        <source>the {num_messages} oldest messages are sent as a summary</source>
-        <translation>die {num_messages} ältesten Nachrichten werden als Zusammenfassung gesendet</translation>
-    </message>
-    <message>
-        <source>the oldest message is sent as a summary</source>
-        <translation>die älteste Nachricht wird als Zusammenfassung gesendet</translation>
     </message>
     <message>
         <source>Something went wrong in the engine</source>
@@ -7413,10 +7229,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Your text is safe. Choose a model to continue.</source>
         <translation>Ihr Text ist sicher. Wählen Sie ein Modell, um fortzufahren.</translation>
-    </message>
-    <message>
-        <source>{percent:.0f}% of its first tokens are expected to be accepted</source>
-        <translation>{percent:.0f}&#xa0;% seiner ersten Token werden voraussichtlich akzeptiert</translation>
     </message>
     <message>
         <source>{percent:.0f}% of its first tokens are accepted</source>
@@ -8637,61 +8449,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>SelfDraftDialog</name>
-    <message>
-        <source>A draft of the model itself</source>
-        <translation>Ein Entwurfsmodell aus dem Modell selbst</translation>
-    </message>
-    <message>
-        <source>Make a draft of the model itself</source>
-        <translation>Aus dem Modell selbst ein Entwurfsmodell machen</translation>
-    </message>
-    <message>
-        <source>Making a draft of the model itself</source>
-        <translation>Aus dem Modell selbst wird ein Entwurfsmodell gemacht</translation>
-    </message>
-    <message>
-        <source>Close</source>
-        <translation>Schließen</translation>
-    </message>
-    <message>
-        <source>Make and measure</source>
-        <translation>Anlegen und messen</translation>
-    </message>
-    <message>
-        <source>Use as the draft</source>
-        <translation>Als Entwurfsmodell verwenden</translation>
-    </message>
-    <message>
-        <source>One copy can speed the model up. It was kept.</source>
-        <translation>Eine Kopie kann das Modell beschleunigen. Sie wurde behalten.</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>Abbrechen</translation>
-    </message>
-    <message>
-        <source>waiting for the engine</source>
-        <translation>wartet auf die Engine</translation>
-    </message>
-    <message>
-        <source>Paceline writes copies of “{name}” without an eighth, a quarter and half of its layers, and measures how often each agrees with the model and how fast it is. A copy that can speed the model up is kept as a draft.</source>
-        <translation>Paceline schreibt Kopien von „{name}“ ohne ein Achtel, ein Viertel und die Hälfte der Schichten und misst, wie oft jede mit dem Modell übereinstimmt und wie schnell sie ist. Eine Kopie, die das Modell beschleunigen kann, bleibt als Entwurfsmodell.</translation>
-    </message>
-    <message>
-        <source>With most models no copy is good enough: they were not trained to work without layers.</source>
-        <translation>Bei den meisten Modellen ist keine Kopie gut genug: Sie wurden nicht darauf trainiert, ohne Schichten auszukommen.</translation>
-    </message>
-    <message>
-        <source>This takes some minutes, up to {size} of disk space, and memory for two copies of the model. Chats wait meanwhile.</source>
-        <translation>Das dauert einige Minuten und braucht bis zu {size} Festplattenplatz und Speicher für zwei Kopien des Modells. Chats warten so lange.</translation>
-    </message>
-    <message>
-        <source>No copy was kept. A smaller model of the same family, or repeated text, drafts better.</source>
-        <translation>Keine Kopie wurde behalten. Ein kleineres Modell derselben Familie oder wiederholter Text entwirft besser.</translation>
-    </message>
-</context>
-<context>
     <name>ServerAccess</name>
     <message>
         <source>Base URL</source>
@@ -8938,10 +8695,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Gerät, auf dem das Entwurfsmodell läuft.</translation>
     </message>
     <message>
-        <source>the faster choice</source>
-        <translation>die schnellere Wahl</translation>
-    </message>
-    <message>
         <source>Split</source>
         <translation>Aufteilung</translation>
     </message>
@@ -8962,18 +8715,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Nach Tensoren (experimentell)</translation>
     </message>
     <message>
-        <source>All on the main device</source>
-        <translation>Alles auf das Hauptgerät</translation>
-    </message>
-    <message>
-        <source>Main device</source>
-        <translation>Hauptgerät</translation>
-    </message>
-    <message>
-        <source>The device for a model that is not split, counted from 0.</source>
-        <translation>Das Gerät für ein Modell, das nicht aufgeteilt wird, von 0 an gezählt.</translation>
-    </message>
-    <message>
         <source>Shares</source>
         <translation>Anteile</translation>
     </message>
@@ -8992,14 +8733,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>layers</source>
         <translation>Schichten</translation>
-    </message>
-    <message>
-        <source>Single tensors</source>
-        <translation>Einzelne Tensoren</translation>
-    </message>
-    <message>
-        <source>none</source>
-        <translation>keine</translation>
     </message>
     <message>
         <source>Context</source>
@@ -9182,10 +8915,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Auto</translation>
     </message>
     <message>
-        <source>Shared context</source>
-        <translation>Gemeinsamer Kontext</translation>
-    </message>
-    <message>
         <source>Head (MTP, EAGLE-3)</source>
         <translation>Kopf (MTP, EAGLE-3)</translation>
     </message>
@@ -9252,10 +8981,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>How many answers the model writes at the same time, for programs and chats. Each needs memory for a context of its own. Automatic: up to 4, if the memory allows it. A change loads the model again.</source>
         <translation>Wie viele Antworten das Modell gleichzeitig schreibt, für Programme und Chats. Jede braucht Speicher für einen eigenen Kontext. Automatisch: bis zu 4, wenn der Speicher reicht. Eine Änderung lädt das Modell neu.</translation>
-    </message>
-    <message>
-        <source>Answers written at the same time share one context. This saves memory, but long answers may not fit.</source>
-        <translation>Gleichzeitige Antworten teilen sich einen Kontext. Das spart Speicher, aber lange Antworten passen vielleicht nicht.</translation>
     </message>
     <message>
         <source>Faster attention on a GPU. The CPU and smaller cache types always use it.</source>
@@ -9418,6 +9143,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Text: die Nachricht fortsetzen</translation>
     </message>
     <message>
+        <source>as for the model</source>
+        <translation>wie für das Modell</translation>
+    </message>
+    <message>
         <source>Programs may request any model of your library. It is loaded for them; your own is loaded again with your next message.</source>
         <translation>Programme dürfen jedes Modell Ihrer Bibliothek anfordern. Es wird dafür geladen; mit Ihrer nächsten Nachricht wird wieder Ihres geladen.</translation>
     </message>
@@ -9484,10 +9213,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>q4_0 (a quarter)</source>
         <translation>q4_0 (ein Viertel)</translation>
-    </message>
-    <message>
-        <source>Puts tensors whose name matches a pattern on a device of their own, as llama.cpp&apos;s --override-tensor does.</source>
-        <translation>Legt Tensoren, deren Name zu einem Muster passt, auf ein eigenes Gerät, wie --override-tensor von llama.cpp.</translation>
     </message>
     <message>
         <source>Appearance</source>

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import psutil
 
@@ -21,13 +20,10 @@ from engine.errors import DecodeError
 from engine.sampling.sampler import History
 from engine.sentences import Sentence, i18n
 from engine.sequence import CachedSequence, SequenceState
-from engine.storage.json_store import JsonStore
 
-FILE_NAME = "speeds.json"
-_FORMAT = 1
 _SPEED_RATE = 0.5  # weight of a new measurement
 _RETRY_FACTOR = 1.1  # factor on a speed each time it decides against restoring, so that restoring is tried again
-PROMPT, SAVE, MEMORY, DISK = "prompt", "save", "memory", "disk"  # PROMPT in tokens/s, the others in bytes/s
+PROMPT, MEMORY, DISK = "prompt", "memory", "disk"  # PROMPT in tokens/s, the others in bytes/s
 log = logging.getLogger(__name__)
 NO_OWNER = 0  # an answer without a conversation; negative numbers are guests
 MAX_EXTERNAL_STATES = 8  # most saved caches of guests; the caches of a target and its draft count as two
@@ -40,12 +36,10 @@ _SOURCE_TEXTS = {MEMORY: i18n("from memory"), DISK: i18n("from disk")}
 
 
 class StateSpeeds:
-    """Speeds by model and kind. A file that is damaged or cannot be written counts as missing."""
+    """Measured speeds by model and kind."""
 
-    def __init__(self, folder: Path | None) -> None:
-        self._store = speed_store(folder)
-        self._speeds_by_identity = self._store.read()
-        self._changed = False
+    def __init__(self) -> None:
+        self._speeds_by_identity: dict[str, dict[str, float]] = {}
 
     def seconds(self, identity: str, kind: str, amount: float) -> float | None:
         """Seconds that ``amount`` takes at the recorded speed; None if the speed is unknown."""
@@ -53,37 +47,14 @@ class StateSpeeds:
         return None if speed is None else amount / speed
 
     def record(self, identity: str, kind: str, amount: float, seconds: float) -> None:
-        speeds = self._speeds_by_identity.pop(identity, {})
+        speeds = self._speeds_by_identity.setdefault(identity, {})
         speed = amount / max(seconds, 1e-6)
         speeds[kind] = speed if kind not in speeds else _SPEED_RATE * speed + (1.0 - _SPEED_RATE) * speeds[kind]
-        self._speeds_by_identity[identity] = speeds
-        self._changed = True
 
     def raise_after_rejection(self, identity: str, kind: str) -> None:
         """Raise a speed a little after it decided against restoring, so that restoring is tried again."""
         if kind in self._speeds_by_identity.get(identity, {}):
             self._speeds_by_identity[identity][kind] *= _RETRY_FACTOR
-
-    def save(self) -> None:
-        if self._changed:
-            self._changed = False
-            self._store.write(self._speeds_by_identity)
-
-
-def speed_store(folder: Path | None) -> JsonStore[dict[str, float]]:
-    return JsonStore(folder, FILE_NAME, "speeds", _FORMAT, _speeds, _rounded_speeds)
-
-
-def _rounded_speeds(speeds: dict[str, float]) -> dict[str, float]:
-    return {kind: float(f"{speed:.4g}") for kind, speed in speeds.items()}
-
-
-def _speeds(entry: dict[str, Any]) -> dict[str, float]:
-    """Convert an entry of the file; raises an error if it is invalid."""
-    speeds = {kind: float(speed) for kind, speed in entry.items() if kind in (PROMPT, SAVE, MEMORY, DISK)}
-    if not all(1.0 < speed < 1e13 for speed in speeds.values()):
-        raise ValueError("a figure is outside its range")
-    return speeds
 
 
 @dataclass(slots=True)
@@ -106,7 +77,7 @@ class _AttachedSequence:
 
     def add_decision(self, sentence: str) -> None:
         if self.current_answer.stats is not None:
-            self.current_answer.stats.decisions.append(sentence)
+            self.current_answer.stats.decisions += (sentence,)
 
 
 @dataclass(slots=True)
@@ -133,7 +104,7 @@ class StateCache:
     def __init__(self, folder: Path | None = None) -> None:
         self._folder = folder
         self._files: StateFiles | None = None
-        self._speeds = StateSpeeds(None)
+        self._speeds = StateSpeeds()
         self._disk_bytes = 0
         self._attached: dict[tuple[int, str], _AttachedSequence] = {}  # by slot and role
         self._current_answers: dict[int, _CurrentAnswer] = {}  # by slot
@@ -148,7 +119,6 @@ class StateCache:
         if self._files is None and self._folder is not None:
             self._files = StateFiles(self._folder)
             self._files.open()
-            self._speeds = StateSpeeds(self._folder)
         if disk_bytes == 0:
             self.forget(None)
         elif self._files is not None:
@@ -224,7 +194,6 @@ class StateCache:
             self._write_chunk()
         if self._writing is not None:
             self._stop_writing()
-        self._speeds.save()
 
     def _write_chunk(self) -> None:
         if self._writing is None:
@@ -236,7 +205,6 @@ class StateCache:
             self._writing = key, self._files.write(key, kept.state, self._disk_bytes)
         if next(self._writing[1], self) is self:
             self._writing = None
-            self._speeds.save()
 
     def _stop_writing(self) -> None:
         if self._writing is not None:
@@ -318,7 +286,6 @@ class StateCache:
         if state is None:
             return
         took = time.perf_counter() - started
-        self._speeds.record(identity, SAVE, state.num_bytes, took)
         attached.add_decision(
             i18n(
                 "saved {tokens} {of_model} for the previous chat in {took}",
@@ -380,20 +347,12 @@ def _memory_limit() -> int:
 
 
 def _decoding_sentence(num_tokens: int, decoding_s: float, source: str, restoring_s: float) -> Sentence:
-    fields = {
-        "decoding": _duration_text(decoding_s),
-        "source": _SOURCE_TEXTS[source],
-        "restoring": _duration_text(restoring_s),
-    }
-    if num_tokens == 1:
-        return i18n(
-            "1 token is decoded again (about {decoding}): restoring it {source} would take about {restoring}",
-            **fields,
-        )
     return i18n(
-        "{number:,} tokens are decoded again (about {decoding}): restoring them {source} would take about {restoring}",
-        number=num_tokens,
-        **fields,
+        "decoded again: {tokens} (about {decoding}); restoring {source} would take about {restoring}",
+        tokens=_token_count_text(num_tokens),
+        decoding=_duration_text(decoding_s),
+        source=_SOURCE_TEXTS[source],
+        restoring=_duration_text(restoring_s),
     )
 
 

@@ -45,13 +45,11 @@ class LoopConfig:
 
     Attributes:
         planner: prepares each pass; None for a fixed depth.
-        padded: returns the cheapest pass size that is at least the argument; None never pads.
         observers: called after every pass, after the statistics, in this order.
         num_logprobs: number of most likely tokens to report for each token, in `step` only; None: no logprobs.
     """
 
     planner: PassPlanner | None = None
-    padded_size: Callable[[int], int] | None = None
     observers: Sequence[PassObserver] = ()
     num_logprobs: int | None = None
 
@@ -103,15 +101,16 @@ class Speculation:
         num_pending, num_replayed = self._begin_pass(), target.num_replayed
         draft = self._drafter.propose(history, max(0, min(depth, wanted - 1, self.free_tokens - 1)))
         times.append(perf_counter())
-        num_padding = self._checkpoint(len(draft.ids))
+        if draft.ids:
+            target.checkpoint(len(draft.ids))
         times.append(perf_counter())
-        rows = self._forward(draft, num_padding)
+        # Decode the last token and the proposed tokens [num_proposed + 1, n_vocab].
+        rows = target.forward([int(self._tokens[self._num_tokens - 1]), *draft.ids], len(draft.ids) + 1)
         times.append(perf_counter())
         untouched = rows.copy() if self._config.num_logprobs is not None else None  # sampling writes into the rows
         verdict = self._verify(draft, rows, history)
         times.append(perf_counter())
-        num_uncertain = len(draft.ids) + num_padding
-        if verdict.num_accepted < num_uncertain and not self._target.rollback(self._num_tokens + verdict.num_accepted):
+        if verdict.num_accepted < len(draft.ids) and not target.rollback(self._num_tokens + verdict.num_accepted):
             raise DecodeError(
                 "The model's memory could not forget the rejected tokens.",
                 "Set the mode to Off for this model.",
@@ -129,7 +128,7 @@ class Speculation:
         self._drafter.observe(kept)
         output = StepOutput(ids, sources, rejected, 1, probabilities, logprobs)
         times.append(perf_counter())
-        num_decoded = num_pending + 1 + len(draft.ids) + num_padding
+        num_decoded = num_pending + 1 + len(draft.ids)
         num_replayed = target.num_replayed - num_replayed
         self._report(draft, verdict.num_accepted, (num_decoded, num_pending, num_replayed), times)
         return output
@@ -200,24 +199,6 @@ class Speculation:
         if self._config.planner is not None:
             self._config.planner.begin_pass(num_pending, self._target.batch)
         return num_pending
-
-    def _checkpoint(self, num_proposed: int) -> int:
-        """Save a checkpoint for the rollback; return the number of padding tokens. Does nothing without a proposal."""
-        if not num_proposed:
-            return 0
-        target, num_padding, num_tokens = self._target, 0, num_proposed + 1
-        if self._config.padded_size is not None:
-            free, snapshots = self.free_tokens, target.num_snapshots
-            limit = free if snapshots is None else min(free, snapshots + 1)
-            num_padding = max(0, min(self._config.padded_size(num_tokens), limit) - num_tokens)
-        target.checkpoint(num_proposed + num_padding)
-        return num_padding
-
-    def _forward(self, draft: Draft, num_padding: int) -> Rows:
-        """Decode the last token and the proposed tokens; return their rows [num_proposed + 1, n_vocab]."""
-        last = int(self._tokens[self._num_tokens - 1])
-        ids = [last, *draft.ids, *([last] * num_padding)] if draft.ids else [last]
-        return self._target.forward(ids, len(draft.ids) + 1, num_padding)
 
     def _report(self, draft: Draft, num_accepted: int, counts: tuple[int, int, int], times: list[float]) -> None:
         """Report the pass to all observers.

@@ -17,7 +17,7 @@ class PassReport(NamedTuple):
         num_history: tokens before the pass, including the prompt.
         draft: the proposal.
         num_accepted: number of accepted tokens of the proposal.
-        num_decoded: tokens that the target decoded: pending tokens, the last token, proposed tokens and padding.
+        num_decoded: tokens that the target decoded: pending tokens, the last token and proposed tokens.
         num_pending: decoded tokens that were pending since an earlier rollback.
         num_left_pending: tokens that this pass's rollback leaves to the next pass.
         num_replayed: tokens that were decoded again, in this pass or in separate ones.

@@ -5,6 +5,8 @@ count as tokens; tokens that a stop string or the maximum length cut off do not.
 """
 
 import time
+from dataclasses import fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,28 +20,16 @@ MAX_DECISIONS = 50  # limit of the recorded decisions
 MAX_DEPTH = 32  # greatest depth in the settings
 
 
-class StatsRecorder:
-    """The counters of one answer; implements `PassObserver`. Times are seconds of `time.perf_counter`."""
+class StatsRecorder(RunStats):
+    """The counters of a running answer; implements `PassObserver`. Times are seconds of `time.perf_counter`."""
 
     def __init__(self, mode: Mode, context_size: int) -> None:
-        self.mode = mode
-        self.context_size = context_size
-        self.depth = 0
-        self.plain_ms: float | None = None
-        self.plain_error = 0.0
-        self.joined_passes = 0
-        self.left_out = self.unanswered = self.restored_tokens = 0
-        self.restore_s = 0.0
-        self.prompt_tokens = self.prompt_cached_tokens = self.read_tokens = 0
+        super().__init__(mode=mode, context_size=context_size, plain_error=0.0)
+        self.read_tokens = 0
         self.started = time.perf_counter()
         self.prefilled: float | None = None
         self.first_token: float | None = None
         self.last_token: float | None = None
-        self.tokens = self.passes = self.proposed = self.accepted = self.rolled_back = 0
-        self.forced_proposed = self.forced_accepted = self.predicted_proposed = self.predicted_accepted = 0
-        self.replayed = self.looped = 0
-        self.draft_s = self.draft_prompt_s = self.verify_s = self.sample_s = self.rollback_s = 0.0
-        self.decisions: list[str] = []
         self._last_reason = ""
         self._last_proposed = 0
         self._proposed_by_depth = [0] * MAX_DEPTH
@@ -118,7 +108,7 @@ class StatsRecorder:
     def add_decision(self, reason: str) -> None:
         """Record the reason of a change at this token."""
         if len(self.decisions) < MAX_DECISIONS:
-            self.decisions.append(i18n("token {place}: {reason}", place=self.tokens, reason=reason))
+            self.decisions += (i18n("token {place}: {reason}", place=self.tokens, reason=reason),)
 
     def snapshot(self) -> RunStats:
         """Return the counters. Costs tens of microseconds: call it a few times a second, not each pass."""
@@ -127,49 +117,22 @@ class StatsRecorder:
         token_ms = _percentiles_ms(per_token_s, 50, 95, 99)
         num_read = self.prompt_tokens if self.tokens else self.read_tokens  # prefill may have stopped early
         decoding = self.prefilled is not None and self.last_token is not None
-        return RunStats(
-            mode=self.mode,
-            depth=self.depth,
-            prompt_tokens=self.prompt_tokens,
-            prompt_cached_tokens=self.prompt_cached_tokens,
-            prompt_s=(self.prefilled or time.perf_counter()) - self.started,
-            time_to_first_token_s=None if self.first_token is None else self.first_token - self.started,
-            tokens=self.tokens,
-            passes=self.passes,
-            proposed=self.proposed,
-            accepted=self.accepted,
-            rolled_back=self.rolled_back,
-            forced_proposed=self.forced_proposed,
-            forced_accepted=self.forced_accepted,
-            predicted_proposed=self.predicted_proposed,
-            predicted_accepted=self.predicted_accepted,
-            replayed=self.replayed,
-            proposed_by_depth=tuple(self._proposed_by_depth[:deepest]),
-            accepted_by_depth=tuple(self._accepted_by_depth[:deepest]),
-            provenance={source: count for source, count in self._provenance.items() if count},
-            decode_s=(self.last_token or 0.0) - (self.prefilled or 0.0) if decoding else 0.0,
-            draft_s=self.draft_s,
-            draft_prompt_s=self.draft_prompt_s,
-            verify_s=self.verify_s,
-            sample_s=self.sample_s,
-            rollback_s=self.rollback_s,
-            pass_ms_p50=_percentiles_ms(pass_s, 50)[0],
-            inter_token_ms_p50=token_ms[0],
-            inter_token_ms_p95=token_ms[1],
-            inter_token_ms_p99=token_ms[2],
-            interval_counts=_interval_counts(per_token_s),
-            plain_ms=self.plain_ms,
-            plain_error=self.plain_error,
-            looped=self.looped,
-            joined_passes=self.joined_passes,
-            left_out=self.left_out,
-            unanswered=self.unanswered,
-            restored_tokens=self.restored_tokens,
-            restore_s=self.restore_s,
-            context_used=min(num_read + self.tokens, self.context_size),
-            context_size=self.context_size,
-            decisions=tuple(self.decisions),
-        )
+        recorded = {field.name: getattr(self, field.name) for field in fields(RunStats)}
+        current: dict[str, Any] = {
+            "prompt_s": (self.prefilled or time.perf_counter()) - self.started,
+            "time_to_first_token_s": None if self.first_token is None else self.first_token - self.started,
+            "proposed_by_depth": tuple(self._proposed_by_depth[:deepest]),
+            "accepted_by_depth": tuple(self._accepted_by_depth[:deepest]),
+            "provenance": {source: count for source, count in self._provenance.items() if count},
+            "decode_s": (self.last_token or 0.0) - (self.prefilled or 0.0) if decoding else 0.0,
+            "pass_ms_p50": _percentiles_ms(pass_s, 50)[0],
+            "inter_token_ms_p50": token_ms[0],
+            "inter_token_ms_p95": token_ms[1],
+            "inter_token_ms_p99": token_ms[2],
+            "interval_counts": _interval_counts(per_token_s),
+            "context_used": min(num_read + self.tokens, self.context_size),
+        }
+        return RunStats(**recorded | current)
 
     def _times(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the seconds of each pass, and of each token: the time of its pass divided by the pass's tokens."""

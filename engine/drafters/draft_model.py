@@ -1,18 +1,20 @@
 """Drafts with a draft model, which runs a few tokens ahead in its own context."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from time import perf_counter
 from typing import Protocol
 
 import numpy as np
 
 from engine.drafters.base import Draft
+from engine.drafters.translation.sequence import TranslatedSequence
 from engine.errors import DecodeError, GrammarError
-from engine.interfaces import Candidates, Rows, TokenIds
+from engine.interfaces import Candidates, TokenIds
 from engine.records import Source
 from engine.sampling.distribution import Distribution
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.top_k import Row
+from engine.sequence import CachedSequence
 
 _EMPTY = Draft([], Source.DRAFT)
 _PLACEHOLDER_ID = 0
@@ -29,36 +31,6 @@ class DraftGate(Protocol):
         """Whether to run the draft model once more, after a token was sampled."""
 
 
-class DraftSequence(Protocol):
-    """The methods of `CachedSequence` and `LanguageModel` that `DraftModelDrafter` uses."""
-
-    @property
-    def n_vocab(self) -> int: ...
-
-    @property
-    def n_ctx(self) -> int: ...
-
-    @property
-    def num_past(self) -> int: ...
-
-    @property
-    def num_candidates(self) -> int: ...
-
-    def reuse(self, ids: History) -> int: ...
-
-    def prefill(self, ids: History) -> Iterator[int]: ...
-
-    def forward(self, ids: TokenIds, n_rows: int) -> Rows: ...
-
-    def forward_candidates(self, ids: TokenIds) -> Candidates: ...
-
-    def checkpoint(self, num_uncertain: int | None = None) -> None: ...
-
-    def rollback(self, num_past: int) -> bool: ...
-
-    def clear(self) -> None: ...
-
-
 class DraftModelDrafter:
     """Implements `Drafter` over a `LanguageModel` that shares the target's vocabulary.
 
@@ -68,7 +40,7 @@ class DraftModelDrafter:
 
     def __init__(
         self,
-        model: DraftSequence,
+        model: CachedSequence | TranslatedSequence,
         n_vocab: int,
         eog_ids: frozenset[int],
         should_stop: Callable[[], bool] = lambda: False,
@@ -93,9 +65,6 @@ class DraftModelDrafter:
         self.on_prompt_read: Callable[[float], None] | None = None  # called with the seconds of the draft's prefill
         self.num_read = 0  # number of tokens that the last `propose` read before it drafted
         self.read_s = 0.0  # seconds for reading them; the last pass also gives the first token's row
-        # Called after a proposal with the mean milliseconds of its one-token passes, if there were any.
-        self.on_steps: Callable[[float], None] | None = None
-        self._steps_s, self._num_steps = 0.0, 0
 
     def begin(self, history: History, sampler: Sampler) -> None:
         """Keep the prefix that the cache shares with ``history``."""
@@ -132,9 +101,6 @@ class DraftModelDrafter:
             self._fail(error)
         except GrammarError:  # the grammar allows none of the draft's tokens
             pass
-        if self.on_steps is not None and self._num_steps:
-            self.on_steps(self._steps_s * 1000.0 / self._num_steps)
-        self._steps_s, self._num_steps = 0.0, 0
         return Draft(draft.ids, self.source, draft.q or None, draft.scores if gate is not None else None)
 
     def _read_new_tokens(self, history: History, *, ahead: bool) -> Row | Candidates | None:
@@ -177,15 +143,8 @@ class DraftModelDrafter:
 
     def _pass(self, ids: TokenIds) -> Row | Candidates:
         """Read ``ids``; return candidates if the model selects them itself, else a row."""
-        model, started = self._model, perf_counter()
-        row = model.forward_candidates(ids) if model.num_candidates else model.forward(ids, 1)[0][: self._n_vocab]
-        if len(ids) == 1:
-            self._count_step(perf_counter() - started)
-        return row
-
-    def _count_step(self, seconds: float) -> None:
-        self._steps_s += seconds
-        self._num_steps += 1
+        model = self._model
+        return model.forward_candidates(ids) if model.num_candidates else model.forward(ids, 1)[0][: self._n_vocab]
 
     def _sample_tokens(
         self, draft: Draft, row: Row | Candidates, history: History, limit: int, gate: DraftGate | None
@@ -198,11 +157,9 @@ class DraftModelDrafter:
             if found is None:
                 return
             next_id, confidence, distribution = found
+            # For a whole vocabulary this would take longer than it saves.
             if distribution is not None and distribution.ids is not None:
-                best = int(distribution.probs.argmax())
-                next_id = (
-                    best if distribution.ids is None else int(distribution.ids[best])
-                )  # for a whole vocabulary this would take longer than it saves
+                next_id = int(distribution.ids[int(distribution.probs.argmax())])
             if next_id in self._eog_ids:  # the pass emits it anyway if all tokens before it are accepted
                 return
             if gate is not None and not gate.should_sample(confidence):

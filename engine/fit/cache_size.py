@@ -35,7 +35,7 @@ class CacheSetup:
     """The size of a context in tokens, and the types of its keys and values, which are names in `CACHE_TYPES`.
 
     Without ``fused`` (flash) attention the scores of all heads are in memory at once. A quantized cache needs it.
-    Each of ``num_answers`` parallel answers has ``n_ctx`` tokens; if ``shared``, all answers together have ``n_ctx``.
+    Each of ``num_answers`` parallel answers has ``n_ctx`` tokens.
     """
 
     n_ctx: int
@@ -43,12 +43,11 @@ class CacheSetup:
     cache_type_v: str = "f16"
     fused: bool = True
     num_answers: int = 1
-    shared: bool = False
 
     @property
     def num_cells(self) -> int:
         """Number of tokens that llama.cpp allocates, in one pool for all answers."""
-        return -(-self.n_ctx // _STEP) * _STEP * (1 if self.shared else self.num_answers)
+        return -(-self.n_ctx // _STEP) * _STEP * self.num_answers
 
 
 def layer_cache_bytes(header: GgufHeader, setup: CacheSetup) -> list[int]:

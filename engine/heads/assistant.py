@@ -69,7 +69,7 @@ class AssistantModel:
         self._scores: Rows = context.no_rows
         self._row: HiddenRows | None = None  # hidden row to read the next token with
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """See `LanguageModel.forward`; logits are -inf if the target gave no row.
 
         Raises:
@@ -81,8 +81,8 @@ class AssistantModel:
         self._tap.release(self._tap.num_past - 1)
         if not n_rows:
             return self._context.no_rows
-        end = self.num_past - num_padding
-        return np.concatenate([self._logits_after(count) for count in range(end - n_rows + 1, end + 1)])
+        counts = range(self.num_past - n_rows + 1, self.num_past + 1)
+        return np.concatenate([self._logits_after(count) for count in counts])
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """See `LanguageModel.forward_candidates`; empty if the target gave no row."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.drafters.pairing import check_pair
+from engine.drafters.pairing import is_same_vocabulary
 from engine.errors import DecodeError, DraftRefusedError, EngineError
 from engine.gguf.head_files import (
     ASSISTANT,
@@ -160,12 +160,13 @@ def open_head_file(
     header = read_header(Path(path))
     check_head_file(read_header(target.model.path), header)
     method = head_method(header)
-    layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None, overrides=())
+    layers, placement = target.model.gpu_layers, replace(target.model.placement, cpu_moe_layers=None)
     with library.placement_lines() as reported:
         has_nextn = method in (MTP, ASSISTANT)
         model = LlamaModel(path, gpu_layers=layers, progress=progress, placement=placement, with_heads=has_nextn)
         try:
-            check_pair(target.model.vocab, model.vocab)
+            if not is_same_vocabulary(target.model.vocab, model.vocab):
+                raise DraftRefusedError(i18n("The head has another vocabulary: it belongs to another model."))
             opened = _open_head(model, target, options, header)
         except EngineError:
             model.close()

@@ -82,17 +82,12 @@ class RowModel(ABC, Generic[ContextT]):
         """Whether tokens after ``floor`` were skipped because their rows were lost, apart from the first token."""
         return self._begin > max(1, floor)
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """See `LanguageModel.forward`. Takes any number of ids, and gives up to `MAX_HEAD_ROWS` rows.
 
         Raises:
             DecodeError: a pass failed; tokens read ahead of the target may be dropped.
         """
-        if num_padding:
-            end = len(ids) - num_padding
-            rows = self.forward(ids[:end], n_rows).copy()
-            self.forward(ids[end:], 0)
-            return rows
         try:
             return self._forward([*self._unverified_ids, *(int(one) for one in ids)], len(ids), n_rows)
         except DecodeError:

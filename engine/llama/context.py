@@ -11,7 +11,7 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import CacheFullError, ContextError, DecodeError
+from engine.errors import ContextError, DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.llama import gpu_verdict, library
 from engine.llama.model import LlamaModel
@@ -119,7 +119,6 @@ class ContextParams:
     max_rows: int = MAX_ROWS  # rows of logits in a pass
     picture_ubatch: int = 0  # tokens of a picture that are computed at once; 0: like tokens of a prompt
     num_sequences: int = 1  # each has up to ``n_ctx`` tokens
-    shares_cells: bool = False  # all sequences together have ``n_ctx`` tokens, instead of each
 
 
 def with_gpu_limits(params: ContextParams, gpu_layers: int) -> ContextParams:
@@ -150,7 +149,6 @@ class PassPart:
     sequence: LlamaContext
     ids: TokenIds
     n_rows: int
-    num_padding: int = 0
 
 
 class LlamaContext:
@@ -174,9 +172,7 @@ class LlamaContext:
         self._memory = self._lib.llama_get_memory(self.handle)
         spare = 2 * params.num_sequences
         self._slices = WindowedState(self._lib, self.handle, self._memory, spare, model.sliding_window)
-        num_parts = 1 if params.shares_cells else params.num_sequences
-        self.num_cells = int(self._lib.llama_n_ctx(self.handle))
-        self.n_ctx = self.num_cells // num_parts
+        self.n_ctx = int(self._lib.llama_n_ctx(self.handle)) // params.num_sequences
         self.n_batch = min(N_BATCH, int(self._lib.llama_n_batch(self.handle)))
         # Text is read in chunks of a fixed size, even if more tokens could be computed at once.
         self.num_at_once = int(self._lib.llama_n_ubatch(self.handle))
@@ -223,8 +219,7 @@ class LlamaContext:
 
     def _make(self, params: ContextParams) -> int:
         native = self._lib.llama_context_default_params()
-        native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP
-        native.n_ctx *= 1 if params.shares_cells else params.num_sequences
+        native.n_ctx = -(-params.n_ctx // _N_CTX_STEP) * _N_CTX_STEP * params.num_sequences
         # Includes keepers, and the spare sequence of `WindowedState`.
         native.n_seq_max = 2 * params.num_sequences + 1 if self._keeps_evicted_window else params.num_sequences
         # Only a unified cache allows different numbers of tokens per sequence in a pass.
@@ -316,7 +311,7 @@ class LlamaContext:
     def set_threads(self, threads: int) -> None:
         self._lib.llama_set_n_threads(self.handle, threads, threads)
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """See `LanguageModel.forward`. Takes at most `N_BATCH` ids and gives at most `MAX_ROWS` rows.
 
         Raises:
@@ -324,7 +319,7 @@ class LlamaContext:
         """
         if n_rows and self._top_k_sampler.is_attached:
             self._top_k_sampler.detach()
-        self._decode(ids, n_rows, num_padding)
+        self._decode(ids, n_rows)
         return self._view(n_rows)
 
     @property
@@ -339,15 +334,14 @@ class LlamaContext:
             DecodeError: the pass failed, or the cache is full.
         """
         attached = self._top_k_sampler.attach()
-        self._decode(ids, 1, 0)
+        self._decode(ids, 1)
         if attached:
             return self._top_k_sampler.read()
         return Candidates(np.arange(self.n_vocab, dtype=np.int64), self._view(1)[0].copy())
 
-    def _decode(self, ids: TokenIds, n_rows: int, num_padding: int) -> None:
+    def _decode(self, ids: TokenIds, n_rows: int) -> None:
         count = len(ids)
-        end = count - num_padding
-        if not (0 < count <= self.n_batch and 0 <= n_rows <= min(end, self._max_rows)):
+        if not (0 < count <= self.n_batch and 0 <= n_rows <= min(count, self._max_rows)):
             raise ValueError(f"a pass of {count} tokens with {n_rows} rows is outside the batch")
         past = self.num_past
         position = past - self.gap
@@ -359,7 +353,7 @@ class LlamaContext:
             self._ids[:count] = ids
             np.add(self._index_range[:count], position, out=self._positions[:count])
             self._wants_row[:count] = 0
-            self._wants_row[end - n_rows : end] = 1
+            self._wants_row[count - n_rows : count] = 1
         self._batch.n_tokens = count
         library.clear_errors()
         code = self._lib.llama_decode(self.handle, self._batch)
@@ -385,13 +379,12 @@ class LlamaContext:
         for part in parts:
             begin, sequence = count, part.sequence
             count += len(part.ids)
-            end = count - part.num_padding
             self._ids[begin:count] = part.ids
             first = sequence.num_past - sequence.gap
             np.add(self._index_range[: count - begin], first, out=self._positions[begin:count])
             self._seq_ids[begin:count] = sequence._owners  # noqa: SLF001  (of the same class)
             self._wants_row[begin:count] = 0
-            self._wants_row[end - part.n_rows : end] = 1
+            self._wants_row[count - part.n_rows : count] = 1
             num_rows += part.n_rows
         self._in_batch[0] = -1
         self._batch.n_tokens = count
@@ -492,7 +485,7 @@ class LlamaContext:
 
     def _raise(self, code: int) -> NoReturn:
         if code == NO_FREE_CELLS:
-            raise CacheFullError(
+            raise DecodeError(
                 i18n("The context of {n_ctx:,} tokens is full.", n_ctx=self.n_ctx),
                 "Start a new chat, or choose a larger context in the settings.",
             )

@@ -54,24 +54,11 @@ def handles_of(names: Sequence[str]) -> tuple[int, ...]:
     return tuple(found)
 
 
-def buffer_type_of(name: str, devices: Sequence[int]) -> int:
-    """Find a buffer type by its name, or a device's default buffer type by the device's name.
-
-    Raises:
-        DeviceError: the name is unknown.
-    """
-    ggml, known = library.ggml(), dict[str, int]()
-    for handle in (*library.device_handles(), *devices):
-        kind = ggml.ggml_backend_dev_buffer_type(handle)
-        if kind:
-            known.setdefault(_decode_text(ggml.ggml_backend_buft_name(kind)), int(kind))
-            known.setdefault(_decode_text(ggml.ggml_backend_dev_name(handle)), int(kind))
-    if name not in known:
-        names = ", ".join(known)
-        raise DeviceError(
-            i18n("There is no buffer type or device {name} for tensors; there are: {names}.", name=name, names=names)
-        )
-    return known[name]
+def cpu_buffer_type() -> int:
+    """The buffer type of main memory."""
+    ggml = library.ggml()
+    is_gpu = {handle: ggml.ggml_backend_dev_type(handle) in library.GPU_TYPES for handle in library.device_handles()}
+    return int(ggml.ggml_backend_dev_buffer_type(next(handle for handle, gpu in is_gpu.items() if not gpu)))
 
 
 def _gpu_handles() -> tuple[int, ...]:

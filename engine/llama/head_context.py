@@ -99,7 +99,7 @@ class RowContext(LlamaContext):
         self.num_past = num_past
 
     def check_room(self, num_tokens: int) -> None:
-        """Raise `CacheFullError` if the cache cannot hold ``num_tokens``."""
+        """Raise `DecodeError` if the cache cannot hold ``num_tokens``."""
         if num_tokens > self.n_ctx:
             self._raise(NO_FREE_CELLS)
 
@@ -271,7 +271,7 @@ class AssistantContext(RowContext):
     def __init__(self, model: LlamaModel, params: ContextParams, target: LlamaContext, width: int) -> None:
         """``target`` may be one of several sequences: the head's context has the same number."""
         self._target = target
-        sequences = replace(params, num_sequences=target.params.num_sequences, shares_cells=target.params.shares_cells)
+        sequences = replace(params, num_sequences=target.params.num_sequences)
         super().__init__(model, sequences, target, width)
         self._reset(target.seq_id)
         self._read_rows_with_tokens()

@@ -63,7 +63,7 @@ def compare_passes(
     ids = dice.integers(model.vocab.n_vocab // 50, model.vocab.n_vocab, 2 * params.n_ctx).astype(np.int32)
     with ExitStack() as stack:
         alone = stack.enter_context(LlamaContext(model, params))
-        shared = ContextParams(params.n_ctx, threads[0], cache_type=cache_type, num_sequences=2, shares_cells=True)
+        shared = ContextParams(params.n_ctx, threads[0], cache_type=cache_type, num_sequences=2)
         first = stack.enter_context(LlamaContext(model, shared)) if several > 1 else None
         for num_before in num_before_values:
             expected = _rows(alone, ids, num_before, PassShape(threads[0]))

@@ -12,12 +12,11 @@ from pathlib import Path
 import psutil
 
 from engine.fit.cache_size import CacheSetup, first, num_cached_layers
-from engine.fit.estimate import DeviceSplit
+from engine.fit.estimate import DeviceSplit, experts_pattern
 from engine.fit.fit import FreeMemory, ModelPlan, PairPlan, all_parts_bytes, experts_to_leave
 from engine.gguf.header import read_header
 from engine.llama.devices import find_devices
-from engine.llama.placement import moved_tensors
-from engine.records import Device, Placement, SplitMode
+from engine.records import Device, Placement
 
 log = logging.getLogger(__name__)
 
@@ -27,14 +26,11 @@ _GPU_LAYER_ATTEMPTS = (ALL_LAYERS, 32, 16, 8, 0)
 
 def split_over(placement: Placement, devices: Sequence[Device], used: Sequence[Device]) -> DeviceSplit:
     """The split of a model over ``devices``; ``used`` are the devices that the placement names, in order."""
-    if placement.split_mode is SplitMode.NONE:
-        used = used[placement.main_device :][:1]
     given = placement.tensor_split or [one.free_bytes or 1 for one in used]
     shares = {one.name: share for one, share in zip(used, given, strict=False)}
-    numbers = {one.name: number for number, one in enumerate(devices)}
     return DeviceSplit(
         shares=tuple(float(shares.get(one.name, 0.0)) for one in devices) or (1.0,),
-        moved=tuple((pattern, numbers.get(where)) for pattern, where in moved_tensors(placement)),
+        moved=((experts_pattern(placement.cpu_moe_layers), None),) if placement.cpu_moe_layers else (),
         mode=placement.split_mode,
     )
 

@@ -77,7 +77,6 @@ class LoadOptions:
     draft_bytes: int = 0  # device memory to leave free for a draft; to free it, experts may stay in main memory
     num_at_once: int = 0  # see `ContextParams`
     num_sequences: int = 1  # see `ContextParams`
-    shares_cells: bool = False  # see `ContextParams`
 
     def with_default_attention_on_cpu(self) -> LoadOptions:
         """Turn flash attention on if the model is on the CPU: answers with drafting are identical only with it."""
@@ -146,68 +145,47 @@ def with_parallel(request: LoadRequest, options: LoadOptions) -> LoadOptions:
             draft_header = read_header(Path(request.draft))
             draft = ModelPlan(draft_header, setup, layers, all_parts_bytes(Path(request.draft), draft_header))
     memory = free_memory(find_devices(options.placement.devices) if layers else (), psutil.virtual_memory().available)
-    number = choose_parallel(PairPlan(plan, draft), memory, request.parallel, shared=request.shared_context)
-    return replace(options, num_sequences=number, shares_cells=request.shared_context)
+    return replace(options, num_sequences=choose_parallel(PairPlan(plan, draft), memory, request.parallel))
 
 
 def draft_options(request: LoadRequest, n_ctx: int) -> LoadOptions:
-    """Convert a request to the draft's options: the target's context, and its device unless the request differs.
-
-    (If the request names no device, `draft_placement` measures whether the CPU is faster.)
-    """
+    """Convert a request to the draft's options: the target's context, and its devices unless the request differs."""
     gpu_layers, kind = request.draft_gpu_layers, request.draft_cache_type
     if request.draft_devices:
         placement = Placement(request.draft_devices)
-    else:  # tensor overrides are for the target
-        placement = replace(request.placement, cpu_moe_layers=None, overrides=())
+    else:
+        placement = replace(request.placement, cpu_moe_layers=None)
         gpu_layers = request.gpu_layers if gpu_layers is None else gpu_layers
     own = (kind, request.flash_attention)
     options = LoadOptions(n_ctx, request.draft_threads, gpu_layers, *own, gives_candidates=True, placement=placement)
     return options.with_default_attention_on_cpu()
 
 
-def load_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
+def load_notices(request: LoadRequest, target: ModelInfo, num_layers: int) -> tuple[str, ...]:
     """Notices for the user on where and how a target was loaded, one sentence each."""
-    return (*cache_notices(request), *layers_notices(request, target), *experts_notices(request, target.info))
-
-
-def experts_notices(request: LoadRequest, target: ModelInfo) -> tuple[str, ...]:
-    """A notice if experts of the target stay in main memory without being requested."""
-    number = target.placement.cpu_moe_layers
-    if not number or request.placement.cpu_moe_layers is not None:
-        return ()
-    if number == 1:
-        return (i18n("The GPU has no room for all of it, so the experts of 1 layer stay in main memory."),)
-    return (
-        i18n(
-            "The GPU has no room for all of it, so the experts of {number} layers stay in main memory.", number=number
-        ),
-    )
-
-
-def layers_notices(request: LoadRequest, target: LoadedModel) -> tuple[str, ...]:
-    """A notice if layers of the target are in main memory without being requested."""
-    on_devices, every = target.info.gpu_layers, target.model.n_layer + 1
-    if request.gpu_layers is not None or not target_options(request).may_leave_main_memory or on_devices >= every:
-        return ()
-    if not on_devices:
-        return (i18n("The GPU has no room for it, so it runs on the processor."),)
-    return (
-        i18n(
-            "The GPU has no room for all of it: {on_devices} of {every} layers lie there.",
-            on_devices=on_devices,
-            every=every,
-        ),
-    )
-
-
-def cache_notices(request: LoadRequest) -> tuple[str, ...]:
+    found = list[str]()
     kinds = (request.cache_type, request.draft_cache_type if request.draft else CacheType.F16)
     quantized = [kind.value for kind in dict.fromkeys(kinds) if kind is not CacheType.F16]
-    if request.flash_attention is not FlashAttention.OFF or not quantized:
-        return ()
-    kinds_named = " / ".join(quantized)
-    return (i18n("Flash attention is on, since a cache of type {kinds} needs it.", kinds=kinds_named),)
+    if request.flash_attention is FlashAttention.OFF and quantized:
+        found.append(
+            i18n("Flash attention is on, since a cache of type {kinds} needs it.", kinds=" / ".join(quantized))
+        )
+    on_devices, every = target.gpu_layers, num_layers + 1
+    if request.gpu_layers is None and target_options(request).may_leave_main_memory and on_devices < every:
+        found.append(
+            i18n(
+                "The GPU has no room for all of it: {on_devices} of {every} layers lie there.",
+                on_devices=on_devices,
+                every=every,
+            )
+            if on_devices
+            else i18n("The GPU has no room for it, so it runs on the processor.")
+        )
+    number = target.placement.cpu_moe_layers
+    if number and request.placement.cpu_moe_layers is None:
+        words = i18n("The GPU has no room for all of it. Layers with experts in main memory: {number}.", number=number)
+        found.append(words)
+    return tuple(found)
 
 
 def fit_context(paths: Sequence[str], options: LoadOptions) -> LoadOptions:
@@ -344,7 +322,6 @@ def _make_context(model: LlamaModel, options: LoadOptions) -> LlamaContext:
         candidates if several == 1 else 0,
         picture_ubatch=options.num_at_once,
         num_sequences=several,
-        shares_cells=options.shares_cells,
     )
     return LlamaContext(model, params)
 

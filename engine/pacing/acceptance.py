@@ -1,4 +1,4 @@
-"""Estimates the acceptance of proposed tokens from earlier passes.
+"""Estimates the acceptance of proposed tokens, and the gain of drafting, from earlier passes.
 
 Tokens fall into classes by the draft's confidence or the length of the match. Each class starts with a prior that was
 measured on real models, and counts its acceptances with slow decay.
@@ -6,6 +6,7 @@ measured on real models, and counts its acceptances with slow decay.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from engine.drafters.base import Draft
 from engine.pacing.constants import (
@@ -13,17 +14,19 @@ from engine.pacing.constants import (
     ANSWER_WEIGHT,
     CONFIDENCES,
     DECAY,
+    DRAFTED_CHANCE,
     GREEDY_CHANCES,
+    INITIAL_DRAFT_COUNT,
     MATCH_CHANCES,
     MATCH_LENGTHS,
+    MIN_DRAFT_WEIGHT,
     PRIOR_WEIGHT,
+    RATE_DECAY,
     SAMPLED_CHANCES,
 )
 
-_SINGLE_OCCURRENCE_SCORE = (
-    0.75  # the score that suffix decoding gives the only continuation of a text that occurred once
-)
-_MAX_COUNT = 1e4  # counts stay below this, since observations decay
+# The score that suffix decoding gives the only continuation of a text that occurred once.
+_SINGLE_OCCURRENCE_SCORE = 0.75
 _NUM_DEPTHS = len(MATCH_CHANCES[0])
 TEXT_PRIORS = (*AMBIGUOUS_CHANCES, *(chance for chances in MATCH_CHANCES for chance in chances))
 
@@ -74,33 +77,6 @@ class AcceptanceEstimate:
         kept, seen = self._accepted[kind] + PRIOR_WEIGHT * self._priors[kind], self._observed[kind] + PRIOR_WEIGHT
         self._mean[kind] = kept / seen
 
-    @property
-    def saved(self) -> list[float]:
-        """The counts of accepted and observed tokens of each class, for `restore`."""
-        return [*self._accepted, *self._observed]
-
-    def restore(self, numbers: Sequence[float]) -> None:
-        """Load counts that `saved` returned.
-
-        Raises:
-            ValueError: the counts are invalid.
-        """
-        count = len(self._priors)
-        kept, seen = [float(one) for one in numbers[:count]], [float(one) for one in numbers[count:]]
-        if len(seen) != count or not all(0.0 <= a <= b <= _MAX_COUNT for a, b in zip(kept, seen, strict=True)):
-            raise ValueError("these are not counts of observations")
-        self._accepted, self._observed = kept, seen
-        for kind in range(count):
-            self._learn(kind)
-
-
-def text_estimate() -> AcceptanceEstimate:
-    return AcceptanceEstimate(TEXT_PRIORS, adapts_to_answer=True)
-
-
-def draft_estimate(*, greedy: bool) -> AcceptanceEstimate:
-    return AcceptanceEstimate(GREEDY_CHANCES if greedy else SAMPLED_CHANCES)
-
 
 def draft_kind(confidence: float) -> int:
     """Class of a drafted token by the draft's confidence."""
@@ -117,3 +93,62 @@ def text_kinds(draft: Draft) -> list[int]:
         whole + (index if index < last else last) if score >= _SINGLE_OCCURRENCE_SCORE else ambiguous
         for index, score in enumerate(scores)
     ]
+
+
+@dataclass(slots=True)
+class DraftAverage:
+    """Average tokens and cost (relative to a plain pass) of ``count`` passes with the draft model."""
+
+    tokens: float
+    cost: float
+    count: float = INITIAL_DRAFT_COUNT
+
+    def observe(self, tokens: float, cost: float) -> None:
+        self.count += 1.0
+        weight = max(MIN_DRAFT_WEIGHT, 1.0 / self.count)
+        self.tokens += (tokens - self.tokens) * weight
+        self.cost += (cost - self.cost) * weight
+
+
+class AcceptanceStats:
+    """Acceptance of answers of one kind, and costs relative to a plain pass, valid at any speed of the machine.
+
+    Attributes:
+        text: acceptance of n-gram draft tokens, by class of match.
+        draft: acceptance of drafted tokens, by the draft's confidence.
+        drafted: acceptance of drafted tokens of all confidences.
+        average: drafting passes of all answers; None: never drafted.
+        in_answer: drafting passes of the current answer, starting with ``average``.
+        rate: recent tokens per time of a plain pass.
+    """
+
+    def __init__(self, *, greedy: bool) -> None:
+        self.text = AcceptanceEstimate(TEXT_PRIORS, adapts_to_answer=True)
+        self.draft = AcceptanceEstimate(GREEDY_CHANCES if greedy else SAMPLED_CHANCES)
+        self.drafted = AcceptanceEstimate([DRAFTED_CHANCE])
+        self.average: DraftAverage | None = None
+        self.in_answer: DraftAverage | None = None
+        self.rate = 1.0
+
+    def begin(self) -> None:
+        self.text.begin()
+        self.in_answer = None
+
+    def observe_drafted(self, confidences: Sequence[float], num_kept: int) -> None:
+        """Record that the first ``num_kept`` of the drafted tokens with these confidences were accepted."""
+        self.draft.observe([draft_kind(confidence) for confidence in confidences], num_kept)
+        self.drafted.observe([0] * len(confidences), num_kept)
+
+    def observe_draft_pass(self, tokens: float, cost: float, expected: DraftAverage) -> None:
+        """Record tokens and relative cost of a pass with the draft. The average starts from ``expected``."""
+        if self.in_answer is None:
+            self.in_answer = DraftAverage(expected.tokens, expected.cost)
+        if self.average is None:
+            self.average = DraftAverage(expected.tokens, expected.cost)
+        self.average.observe(tokens, cost)
+        self.in_answer.observe(tokens, cost)
+
+    def observe_rate(self, tokens: float, cost: float, num_passes: int = 1) -> None:
+        """Record passes with ``tokens`` each, at ``cost`` times a plain pass."""
+        kept = RATE_DECAY ** (num_passes * cost)
+        self.rate = self.rate * kept + tokens / max(cost, 1e-3) * (1.0 - kept)

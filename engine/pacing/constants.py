@@ -16,8 +16,6 @@ MEASURED_SIZES = (1, 4, 8, 2, 3, 16, 5, 6, 7, 12, 9, 10, 11, 13, 14, 15, 17, 24,
 # passes per additional token) and a GPU (0.02). It is rather optimistic, since a trial is cheap and corrects it.
 DEFAULT_COST_CURVE = {1: 1.0, 2: 1.25, 4: 1.75, 8: 2.75, 16: 4.75, 33: 9.0}
 SMALLER_PASS_TOLERANCE = 1.05  # up to this multiple of the least cost per token, a smaller pass is preferred
-MAX_PADDED_COST = 0.97  # most cost of a padded pass relative to the unpadded one; below 1, since measurements are noisy
-MAX_PADDING = 3  # most padding tokens, since kernels compute four rows at once
 
 # ---- how fast costs follow passes ----
 
@@ -28,8 +26,6 @@ LEVEL_WEIGHT = 0.02  # weight of a pass in a factor that scales the costs of all
 MIN_TRIES = 3  # passes of an unmeasured size before their minimum counts, since one may have been disturbed
 MIN_GUESSED_PASSES = 50  # passes until a guessed curve counts as measured
 REFRESH_EVERY = 32  # passes between two computations of the best sizes
-MIN_RECENT_PASSES = 4  # a size needs as many of the last `REFRESH_EVERY` passes for its cost to count as current
-UNUSED_CLIP = 1.5  # an unused size keeps its measured ratio to the other sizes within this factor
 
 # ---- measuring ----
 

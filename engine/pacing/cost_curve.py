@@ -15,22 +15,17 @@ from engine.pacing.constants import (
     DEFAULT_COST_CURVE,
     GUESS_CLIP,
     LEVEL_WEIGHT,
-    MAX_PADDED_COST,
-    MAX_PADDING,
     MAX_PASS,
     MIN_GUESSED_PASSES,
-    MIN_RECENT_PASSES,
     MIN_TRIES,
     OBSERVATION_CLIP,
     REFRESH_EVERY,
     SIZE_WEIGHT,
     SMALLER_PASS_TOLERANCE,
-    UNUSED_CLIP,
 )
 
 _MIN_INFORMATIVE = 4  # a measurement without a pass of at least this number of tokens was hurried
 _PLAIN_TRIES = 2
-_ENOUGH_SIZES = 2  # sizes that must agree, since a single measurement may be wrong
 _LEAST = 0.5  # an interpolated cost is at least this share of the straight line between its neighbours
 
 
@@ -72,11 +67,10 @@ class CostCurve:
         self._num_seen = 0 if guessed else MIN_GUESSED_PASSES
         self._num_plain = self._since_refresh = 0
         self._known: dict[int, float] = {}
-        self._seen: dict[int, int] = {}  # number of passes of each size since the last refresh
-        self._ms: list[float] = []
-        self._costs_ms: list[float] = []
-        self._cheapest: list[int] = []
-        self._largest = MAX_PASS
+        self.costs_ms: list[float] = []  # `cost_ms` of 1 to `MAX_PASS` tokens
+        # The size with the lowest cost per token. More tokens should wait for the next pass, when the acceptance of
+        # earlier tokens is known.
+        self.largest = MAX_PASS
         self._learnt: set[int] = set()  # sizes known only from answers
         self.replace(measured_ms)
 
@@ -110,33 +104,16 @@ class CostCurve:
         return max(self._measured) < _MIN_INFORMATIVE and self._num_plain < _PLAIN_TRIES
 
     @property
-    def largest(self) -> int:
-        """The size with the lowest cost per token.
-
-        More tokens should wait for the next pass, when the acceptance of earlier tokens is known.
-        """
-        return self._largest
-
-    @property
-    def costs_ms(self) -> list[float]:
-        """`cost_ms` of 1 to `MAX_PASS` tokens. Read-only."""
-        return self._costs_ms
-
-    @property
     def points_ms(self) -> dict[int, float]:
-        return dict(enumerate(self._ms[1:], 1))
+        return dict(enumerate(self.costs_ms, 1))
 
     @property
     def known_ms(self) -> dict[int, float]:
         return dict(sorted(self._known.items()))
 
-    def padded(self, num_tokens: int) -> int:
-        """The cheapest size of at least ``num_tokens``."""
-        return self._cheapest[num_tokens] if num_tokens <= MAX_PASS else num_tokens
-
     def cost_ms(self, num_tokens: int) -> float:
-        """The cost of a pass of ``num_tokens``, padded if that is cheaper."""
-        return self._costs_ms[min(num_tokens, MAX_PASS) - 1]
+        """The cost of a pass of ``num_tokens``."""
+        return self.costs_ms[min(num_tokens, MAX_PASS) - 1]
 
     def plain_share(self, num_tokens: int) -> float | None:
         """Measured cost of a plain pass divided by that of ``num_tokens``; None for an unmeasured size."""
@@ -148,7 +125,6 @@ class CostCurve:
         if num_tokens > MAX_PASS or milliseconds <= 0.0:
             return
         self._since_refresh += 1
-        self._seen[num_tokens] = self._seen.get(num_tokens, 0) + 1
         if num_tokens not in self._known:
             self._try(num_tokens, milliseconds)
         elif num_tokens == 1 and self.is_plain_uncertain:
@@ -168,12 +144,10 @@ class CostCurve:
         self._known[num_tokens] *= (ratio / level) ** SIZE_WEIGHT
         self._scale(level)
         if self._since_refresh >= REFRESH_EVERY:
-            self._follow_observed()
             self._refresh()
         else:
-            self._ms = [ms * level for ms in self._ms]
-            self._ms[num_tokens] = self._known[num_tokens]
-            self._costs_ms = [self._ms[cheapest] for cheapest in self._cheapest[1:]]
+            self.costs_ms = [ms * level for ms in self.costs_ms]
+            self.costs_ms[num_tokens - 1] = self._known[num_tokens]
 
     def _scale(self, factor: float) -> None:
         if factor != 1.0:
@@ -184,20 +158,6 @@ class CostCurve:
         factor = most_ms / self._known[1]
         if factor < 1.0:
             self._known.update({n: self._known[n] * factor for n in self._measured})
-
-    def _follow_observed(self) -> None:
-        """Correct all sizes if recent passes cost far less than measured: the machine was busy when it was measured.
-
-        Otherwise sizes that seem expensive would never be tried. Sizes that seem cheap are corrected by use.
-        """
-        telling = [n for n, count in self._seen.items() if count >= MIN_RECENT_PASSES and n in self._measured]
-        self._seen = {}
-        if len(telling) < _ENOUGH_SIZES:
-            return
-        level = max(self._known[n] / self._measured[n] for n in telling)
-        for n in self._measured.keys() - telling:
-            if self._known[n] > UNUSED_CLIP * level * self._measured[n]:
-                self._known[n] = level * self._measured[n]
 
     def _try(self, num_tokens: int, milliseconds: float) -> None:
         """Record a pass of an unmeasured size, which cannot be faster than a plain pass."""
@@ -229,29 +189,20 @@ class CostCurve:
         return believed
 
     def _refresh(self) -> None:
-        """Compute the cost of each size, and the cheapest padding."""
+        """Compute the cost of each size, and the largest useful size."""
         self._since_refresh = 0
-        # Milliseconds of sizes 0 to `MAX_PASS`, from known sizes (including 1) and a shape.
+        # Milliseconds of sizes 1 to `MAX_PASS`, from known sizes (including 1) and a shape.
         known_ms = self._estimated()
-        shape = self._shape
-        plain_ms, points = known_ms[1], sorted(known_ms.items())
-        costs = [plain_ms]
+        plain_ms, points, costs = known_ms[1], sorted(known_ms.items()), list[float]()
         for left, right in pairwise([*points, None]):
             assert left is not None  # noqa: S101  (only the last element is None)
             costs.append(left[1])
             end = MAX_PASS + 1 if right is None else right[0]
-            costs += [_shaped_ms(n, left, right, plain_ms, shape) for n in range(left[0] + 1, end)]
-        self._ms = costs
-        self._cheapest = list(range(MAX_PASS + 1))
-        # A plain pass is not padded, since plain decoding must notice a slower machine.
-        for n in range(2, MAX_PASS + 1):
-            best = min(range(n, min(n + MAX_PADDING, MAX_PASS) + 1), key=self._ms.__getitem__)
-            if self._ms[best] < MAX_PADDED_COST * self._ms[n]:
-                self._cheapest[n] = best
-        self._costs_ms = [self._ms[cheapest] for cheapest in self._cheapest[1:]]
+            costs += [_shaped_ms(n, left, right, plain_ms, self._shape) for n in range(left[0] + 1, end)]
+        self.costs_ms = costs
         shares = [(self.cost_ms(n) / n, n) for n in CHEAP_PASS_SIZES]
         most = SMALLER_PASS_TOLERANCE * min(shares)[0]
-        self._largest = min(n for share, n in shares if share <= most)
+        self.largest = min(n for share, n in shares if share <= most)
 
 
 def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, most: int = 512) -> int:

@@ -8,13 +8,13 @@ https://doi.org/10.1287/mnsc.13.7.492). Plain decoding is always one of the choi
 never depends on the token, so the distribution of the output does not change.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from engine.decoding.pass_report import PassReport, PlainRunReport
 from engine.interfaces import SINGLE_ANSWER, Batch
-from engine.pacing.acceptance import draft_kind
+from engine.pacing.acceptance import AcceptanceStats, DraftAverage, draft_kind
 from engine.pacing.constants import (
     ANSWER_TOKENS,
     LOOK_AHEAD,
@@ -29,7 +29,6 @@ from engine.pacing.constants import (
 )
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.graph_replay import GraphReplayCost
-from engine.pacing.learning import AcceptanceStats, DraftAverage, SavedStats, StatsByKind
 from engine.pacing.prices import PassPrices
 from engine.pacing.reasons import DecisionReason
 from engine.pacing.rollback_cost import RollbackCost
@@ -73,6 +72,7 @@ class Pacer:
 
     Attributes:
         prices: milliseconds of passes, drafting and rollbacks.
+        stats_by_kind: statistics of each kind of answer.
         acceptance: statistics of the current kind of answer.
         decision: the last decision.
         explanation: explains decisions in sentences.
@@ -87,7 +87,7 @@ class Pacer:
     ) -> None:
         self.prices = PassPrices(curve, draft_step_ms, rollback, graph_replay)
         self.acceptance = AcceptanceStats(greedy=True)
-        self._kinds = StatsByKind()
+        self.stats_by_kind: dict[str, AcceptanceStats] = {}
         self.decision = Decision(Choice.PLAIN, 0)
         self._predicted: DraftAverage | None = None  # expected average of drafting passes, before the first one
         self._drafted: tuple[Sequence[float], float] | None = None  # arguments of `note_draft` for the next pass
@@ -141,16 +141,11 @@ class Pacer:
 
     def begin(self, kind: str = "", *, greedy: bool = True) -> None:
         """Begin another answer; answers of one ``kind`` share statistics."""
-        self.acceptance, self._predicted = self._kinds.begin(kind, greedy=greedy), None
+        self.acceptance = self.stats_by_kind.setdefault(kind, AcceptanceStats(greedy=greedy))
+        self.acceptance.begin()
+        self._predicted = None
         self.explanation.begin()
         self.prices.begin()
-
-    @property
-    def saved(self) -> dict[str, SavedStats]:
-        return self._kinds.saved
-
-    def restore(self, kept: Mapping[str, SavedStats]) -> None:
-        self._kinds.restore(kept)
 
     # ---- before a pass ----------------------------------------------------------------------------------------------
 

@@ -25,7 +25,6 @@ from engine.pacing.constants import (
 )
 from engine.pacing.cost_curve import CostCurve, tokens_within
 from engine.pacing.graph_replay import NUM_SLOW_PASSES, NUM_WATCHED_PASSES, GraphReplayCost
-from engine.pacing.learning import AcceptanceStore
 from engine.pacing.measuring import (
     DraftingTimes,
     ForeignCpuLoad,
@@ -42,9 +41,7 @@ from engine.pacing.measuring import (
 from engine.pacing.pacer import Pacer
 from engine.pacing.plain_speed import band_of
 from engine.records import LoadRequest
-from engine.sentences import i18n
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
-from engine.tuning.free_cores import FreeCores
 from engine.tuning.threads import ThreadControl
 
 log = logging.getLogger(__name__)
@@ -65,7 +62,6 @@ class PairCosts:
         draft: Loaded | None,
         request: LoadRequest,
         store: CostStore,
-        acceptance: AcceptanceStore | None = None,
     ) -> None:
         self.pacer: Pacer | None = None
         self._target, self._store, self._asked_threads = target, store, request.threads
@@ -75,8 +71,6 @@ class PairCosts:
         self._shape_key = key_of("shape", bool(target.info.gpu_layers), *machine)
         draft_key = key_of("drafted token", *_identity(draft), request.draft_threads, *machine) if draft else ""
         self._draft = DraftCosts(draft, request.draft_threads, store, draft_key) if draft else None
-        self._acceptance = acceptance or AcceptanceStore(None)
-        self._pair_key = key_of(key_of("pair", *of_target, *machine), draft_key)
         self._graph_replay = GraphReplayCost() if target.info.gpu_layers else None
         self._control: ThreadControl | None = None
         self._curves: dict[tuple[int, int], CostCurve] = {}  # by threads and band of cache fill
@@ -99,7 +93,7 @@ class PairCosts:
         self._control, self._is_checked = main._control, True
         self._select_curve()
         if self.pacer is not None and main.pacer is not None:
-            self.pacer.restore(main.pacer.saved)
+            self.pacer.stats_by_kind = copy.deepcopy(main.pacer.stats_by_kind)
             self.pacer.use_draft_prices(main.pacer.prices.draft_step_ms, main.pacer.prices.draft_read_ms)
 
     # ---- measuring --------------------------------------------------------------------------------------------------
@@ -248,16 +242,10 @@ class PairCosts:
 
     # ---- stored -----------------------------------------------------------------------------------------------------
 
-    def request_check(self) -> None:
-        """Request a check of the curve in idle time, since passes were far faster than its costs."""
-        (self._main or self)._is_checked = False  # noqa: SLF001  (of the same class)
-
     def save(self) -> None:
         """Store reliable costs for the next start."""
         if self._control is None or self.pacer is None:
             return
-        if saved := self.pacer.saved:
-            self._acceptance.put(self._pair_key, saved)
         best = self._control.best
         bands = {band: self._curves[threads, band].known_ms for threads, band in self._measured if threads == best}
         bands = {band: points for band, points in bands.items() if max(points) >= _MIN_SAVED_SIZE}
@@ -265,7 +253,7 @@ class PairCosts:
             self._store.put(self._target_key, SavedCosts(best, bands))
             points = bands[min(bands)]
             self._store.put(self._shape_key, SavedCosts(best, {0: {n: ms / points[1] for n, ms in points.items()}}))
-        if self._draft is not None:
+        if self._draft is not None and not self._control.is_disturbed:
             self._draft.save(self.pacer.prices.draft_step_ms)
 
     def _load_saved(self) -> None:
@@ -292,7 +280,7 @@ class PairCosts:
         """
         fixed = self._asked_threads is not None or bool(self._target.model.gpu_layers)
         most = best if fixed else library.physical_cores()
-        return ThreadControl(best, most, doubts=not fixed, free=FreeCores(library.idle_seconds))
+        return ThreadControl(best, most, doubts=not fixed)
 
     # ---- while answering --------------------------------------------------------------------------------------------
 
@@ -310,7 +298,7 @@ class PairCosts:
             self._apply_threads()
         self._select_curve()
         if control.reason == self._reported:
-            return self._draft.pop_notice() if self._draft is not None else ""
+            return ""
         self._reported = control.reason
         return control.reason
 
@@ -337,17 +325,15 @@ class PairCosts:
             curve.costs_ms, num_tokens, MAX_MIXED_PASS_COST * curve.cost_ms(1) / max(self._read_excess, 1.0)
         )
 
-    def observe_draft_step(self, step_ms: float) -> None:
-        if self._draft is not None:
-            self._draft.observe_draft_step(step_ms)
-
     def _apply_threads(self) -> None:
         if self._control is None:
             return
         self._target.context.set_threads(self._control.threads)
         if self._draft is not None:
             # Another program takes cores from target and draft alike. A target on a GPU uses no cores.
-            self._draft.apply_threads(None if self._target.model.gpu_layers else self._control)
+            is_limited = not self._target.model.gpu_layers and self._control.settled < self._control.best
+            most = self._control.settled if is_limited else self._draft.threads
+            self._draft.loaded.context.set_threads(min(self._draft.threads, most))
 
     def _select_curve(self) -> None:
         """Use the curve for the current threads and cache fill."""
@@ -360,7 +346,6 @@ class PairCosts:
         if self.pacer is None:
             self.pacer = Pacer(curve, rollback=measure_rollback(self._target.sequence), graph_replay=self._graph_replay)
             self.pacer.prices.block_size = self._draft.loaded.block_size if self._draft is not None else 1
-            self.pacer.restore(self._acceptance.get(self._pair_key) or {})
         elif self.pacer.curve is not curve:
             self.pacer.use_curve(curve)
 
@@ -386,32 +371,22 @@ class DraftCosts:
 
     def __init__(self, draft: Loaded, asked_threads: int | None, store: CostStore, key: str) -> None:
         self.loaded, self._asked, self._store, self._key = draft, asked_threads, store, key
-        self._control = self._new_control(draft.context.threads)
-        self._capped = False  # whether threads are limited to the number of a target that gave up cores
+        self.threads = draft.context.threads  # the fastest number
         self.is_measured = False
         self.is_known = False  # measured on a quiet machine, and therefore stored
-        self._notice: str = ""
-
-    # ---- measuring --------------------------------------------------------------------------------------------------
 
     def load_saved(self) -> float | None:
-        """Load stored costs and set the threads; return the milliseconds of a step, None if nothing is stored."""
+        """Load stored costs and threads; return the milliseconds of a step, None if nothing is stored."""
         kept = self._store.get(self._key)
         if kept is None:
             return None
-        step_ms = kept.bands[min(kept.bands)][1]
-        self._control, self.is_known, self.is_measured = self._new_control(kept.threads), True, True
-        self._control.expect({1: step_ms})
-        return step_ms
+        self.threads, self.is_known, self.is_measured = kept.threads, True, True
+        return kept.bands[min(kept.bands)][1]
 
     def save(self, step_ms: float) -> None:
-        """Store the costs if the measurement was undisturbed."""
-        if step_ms > 0.0 and self.is_known and not self._capped and not self._control.is_disturbed:
-            self._store.put(self._key, SavedCosts(self._control.best, {0: {1: step_ms}}))
-
-    @property
-    def threads(self) -> int:
-        return self._control.best
+        """Store the costs of an undisturbed measurement."""
+        if step_ms > 0.0 and self.is_known:
+            self._store.put(self._key, SavedCosts(self.threads, {0: {1: step_ms}}))
 
     def choose_threads(self, budget_s: float, should_stop: ShouldStop = never_stop) -> None:
         """Measure and set the fastest number of threads.
@@ -420,8 +395,7 @@ class DraftCosts:
             DecodeError: a pass failed.
             Interrupted: ``should_stop`` returned True.
         """
-        chosen = choose_threads(self.loaded, self._asked, _DRAFT_SIZES, budget_s, should_stop=should_stop)
-        self._control = self._new_control(chosen)
+        self.threads = choose_threads(self.loaded, self._asked, _DRAFT_SIZES, budget_s, should_stop=should_stop)
 
     def measure_step(self, n_vocab: int, should_stop: ShouldStop = never_stop) -> DraftingTimes:
         """Measure the time of one drafted token for a target with a vocabulary of ``n_vocab``.
@@ -432,37 +406,4 @@ class DraftCosts:
         """
         times = measure_drafting(self.loaded.sequence, n_vocab, should_stop, block_size=self.loaded.block_size)
         self.is_known, self.is_measured = times.is_steady, True
-        self._control.expect({1: times.step_ms})
         return times
-
-    def _new_control(self, best: int) -> ThreadControl:
-        """Other numbers are tried during answers, since ``best`` may be wrong, unless the user set the number."""
-        is_fixed = self._asked is not None or bool(self.loaded.model.gpu_layers)
-        most = best if is_fixed else library.physical_cores()
-        return ThreadControl(best, most, free=FreeCores(library.idle_seconds) if most > best else None)
-
-    # ---- while answering --------------------------------------------------------------------------------------------
-
-    def apply_threads(self, target: ThreadControl | None) -> None:
-        """Apply the number of threads; ``target`` is the thread control of a target on the same cores, or None."""
-        capped = target is not None and target.settled < target.best
-        if self._capped and not capped:  # the cores are free again, so no trials are needed
-            self._control = self._new_control(self._control.best)
-        self._capped = capped
-        count = self._control.threads
-        self.loaded.context.set_threads(min(count, target.settled) if capped and target is not None else count)
-
-    def observe_draft_step(self, step_ms: float) -> None:
-        """Record the milliseconds of a drafted token, which may change the number of threads."""
-        if self._capped or self.loaded.model.gpu_layers:
-            return
-        before = self._control.reason
-        if self._control.observe(1, step_ms):
-            self.loaded.context.set_threads(self._control.threads)
-        if self._control.reason != before:
-            self._notice = i18n("draft model: {why}", why=self._control.reason)
-
-    def pop_notice(self) -> str:
-        """Return a sentence if the number of threads was changed since the last call, else an empty text."""
-        news, self._notice = self._notice, ""
-        return news

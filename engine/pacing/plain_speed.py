@@ -19,7 +19,6 @@ _MIN_RUNS, _MIN_PASSES = 5, 8
 # Relative standard errors: least error of an estimate from the answer's own passes, drift of the machine over minutes,
 # and error of the shape of a curve that was measured on a busy machine.
 _OWN_ERROR, _DRIFT_ERROR, _SHAPE_ERROR = 0.02, 0.08, 0.10
-_TOO_FAST = 1.5  # if passes are faster than the curve by this factor, the curve was measured on a busy machine
 _TWO_SIDED = 1.96  # standard errors of a 95% interval
 RunConditions = tuple[int, bool]  # band of cache fill, and whether other answers run at the same time
 PassRun = tuple[float, float]  # number of consecutive passes, and their milliseconds
@@ -90,11 +89,6 @@ class PlainSpeed:
     @property
     def estimate(self) -> tuple[float, float] | None:
         """Milliseconds of a plain pass with overhead, and half of its relative 95% interval; None if too uncertain."""
-        found = self._combine()
-        return found if found is not None and found[1] <= MAX_ERROR else None
-
-    def _combine(self) -> tuple[float, float] | None:
-        """The best estimate, and half of its relative 95% interval; None without passes."""
         conditions = (band_of(self._num_history), 2 * self._num_shared > self._num_passes)
         if conditions not in self._recent:
             self._recent[conditions] = _estimate(self._passes.recent_runs(self._began, conditions), _DRIFT_ERROR)
@@ -107,13 +101,7 @@ class PlainSpeed:
             return None
         choices = [_combined(parts[: number + 1]) for number in range(len(parts))]
         milliseconds, error = min(choices, key=lambda found: found[1])
-        return milliseconds, _TWO_SIDED * error
-
-    @property
-    def is_curve_too_high(self) -> bool:
-        """Whether passes were so much faster than the curve that it must be from a busy machine."""
-        found = self._combine()
-        return found is not None and self._pacer is not None and found[0] * _TOO_FAST < self._pacer.curve.cost_ms(1)
+        return (milliseconds, _TWO_SIDED * error) if _TWO_SIDED * error <= MAX_ERROR else None
 
 
 def _estimate(runs: Collection[PassRun], least_error: float) -> tuple[float, float] | None:

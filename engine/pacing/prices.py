@@ -62,9 +62,6 @@ class PassPrices:
         costs_ms = self.curve.costs_ms
         return costs_ms[self.composition.num_tokens :] if self.composition.num_tokens else costs_ms
 
-    def padded(self, num_tokens: int) -> int:
-        return self.curve.padded(num_tokens)
-
     def pass_ms(self, num_proposed: int) -> float:
         """Milliseconds of a pass that verifies ``num_proposed`` tokens, with overhead."""
         num_tokens = num_proposed + 1 + self.composition.num_tokens

@@ -64,7 +64,6 @@ JOBS = {
     "gpus": HelperJob(_TRIALS, "try_gpus", sees_gpus=True),
     "library": HelperJob(_FACTS, "report_library", sees_gpus=True),
     "devices": HelperJob(_FACTS, "report_devices", sees_gpus=True),
-    "self-draft": HelperJob("engine.sandbox.self_draft_child", sees_gpus=True),
     "embeddings": HelperJob("engine.sandbox.embedding_child", is_raw=True, is_silent=True),
     "template": HelperJob("engine.sandbox.template_child", is_raw=True, is_bare=True, is_silent=True),
     "picture": HelperJob("engine.sandbox.picture_child", is_raw=True, is_bare=True, is_silent=True),
@@ -279,7 +278,7 @@ def error_from_json(told: dict[str, Any]) -> EngineError:
     from engine.sentences import from_json  # noqa: PLC0415
 
     kind = getattr(errors, told["kind"], errors.ModelLoadError)
-    known = (errors.ModelFileError, errors.NotEnoughMemoryError, errors.DeviceError, errors.ToolError)
+    known = (errors.ModelFileError, errors.NotEnoughMemoryError, errors.DeviceError)
     if not issubclass(kind, known):
         kind = errors.ModelLoadError
     error: EngineError = kind(from_json(told["message"]), from_json(told["advice"]))

@@ -131,7 +131,6 @@ class PairVerdict:
     matches: bool
     reason: str = ""
     coverage: float | None = None
-    difference: str | None = None
 
 
 def judge_pairs(

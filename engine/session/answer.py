@@ -19,7 +19,6 @@ from engine.interfaces import Tokenizer
 from engine.pacing.draft_length import choose_draft_length
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.pacer import Pacer
-from engine.pacing.pass_trace import OnTrace, PassTracer
 from engine.pacing.plain_speed import PlainPasses, PlainSpeed
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import without_oldest, without_unanswered
@@ -61,7 +60,6 @@ class AnswerPlan:
         plain_passes: plain passes of the target's answers in the last minutes.
         constraint: the request's grammar.
         on_pass: called after one or several similar passes.
-        on_trace: called after every pass.
         notes: sentences for the statistics.
     """
 
@@ -71,7 +69,6 @@ class AnswerPlan:
     plain_passes: PlainPasses = field(default_factory=PlainPasses)
     constraint: GrammarConstraint | None = None
     on_pass: OnPass | None = None
-    on_trace: OnTrace | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -98,7 +95,7 @@ class Answer:
         self._draft_length = choose_draft_length(request.mode, request.depth, can_pace=pacer is not None)
         self.stats = StatsRecorder(request.mode, target.n_ctx)
         self.stats.depth = 0 if self._draft_length.paced else self._draft_length.depth
-        self.stats.decisions += [self._draft_length.reason, *plan.notes]
+        self.stats.decisions = (self._draft_length.reason, *plan.notes)
 
     def events(self, should_stop: Callable[[], bool]) -> Iterator[Event]:
         """Make the answer. The last event is `Finished`, unless an `EngineError` is raised."""
@@ -114,7 +111,12 @@ class Answer:
         if rest.text:
             yield self._chunk(rest)
         if self.stats.joined_passes:
-            self.stats.decisions.append(_joined_summary(self.stats))
+            joined = i18n(
+                "passes made together with those of other answers: {joined} of {number}",
+                joined=self.stats.joined_passes,
+                number=self.stats.passes,
+            )
+            self.stats.decisions += (joined,)
         yield Finished(self._request.request_id, reason, self._snapshot(), tuple(self._ids), self._detokenizer.stop)
 
     @property
@@ -154,9 +156,15 @@ class Answer:
                 continue
             self.stats.left_out, self.stats.unanswered = num_messages, answerable.num_left_out
             if num_messages:
-                self.stats.decisions.append(_messages_left_out(num_messages, size))
+                left_out = i18n(
+                    "oldest messages left out: {number} (the context holds {n_ctx:,} tokens)",
+                    number=num_messages,
+                    n_ctx=size,
+                )
+                self.stats.decisions += (left_out,)
             if answerable.num_left_out:
-                self.stats.decisions.append(_questions_left_out(answerable.num_left_out, size))
+                left_out = i18n("questions without an answer left out: {number}", number=answerable.num_left_out)
+                self.stats.decisions += (left_out,)
             return ids
         return None
 
@@ -214,14 +222,10 @@ class Answer:
 
     def _loop_config(self, pacer: Pacer | None) -> LoopConfig:
         """``pacer`` is None at a fixed depth; then known prices still observe the passes."""
-        plan, observers = self._plan, list[PassObserver]()
-        if plan.on_trace is not None:
-            observers.append(PassTracer(plan.on_trace, len(self._prompt_tokens), pacer))
-        prices = plan.pacer.prices if plan.pacer is not None else None
+        prices = self._plan.pacer.prices if self._plan.pacer is not None else None
         learner: PassObserver | None = pacer or prices
-        observers += [self] if learner is None else [learner, self]
-        padded = prices.padded if prices is not None else None
-        return LoopConfig(pacer, padded, observers, self._request.top_logprobs)
+        observers: list[PassObserver] = [self] if learner is None else [learner, self]
+        return LoopConfig(pacer, observers, self._request.top_logprobs)
 
     def _snapshot(self) -> RunStats:
         self.stats.plain_ms, self.stats.plain_error = self.plain_speed.estimate or (None, 0.0)
@@ -323,46 +327,7 @@ def _ends_with(is_eog: Callable[[int], bool]) -> Callable[[History], bool]:
     return lambda history: is_eog(int(history[-1]))
 
 
-def _messages_left_out(number: int, n_ctx: int) -> Sentence:
-    if number == 1:
-        return i18n("the oldest message is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
-    return i18n(
-        "the {num_messages} oldest messages are left out: the context holds {n_ctx:,} tokens",
-        num_messages=number,
-        n_ctx=n_ctx,
-    )
-
-
-def _questions_left_out(number: int, n_ctx: int) -> Sentence:
-    if number == 1:
-        return i18n("a question without an answer is left out: the context holds {n_ctx:,} tokens", n_ctx=n_ctx)
-    return i18n(
-        "{num_questions} questions without an answer are left out: the context holds {n_ctx:,} tokens",
-        num_questions=number,
-        n_ctx=n_ctx,
-    )
-
-
-def _joined_summary(stats: StatsRecorder) -> Sentence:
-    if stats.passes == 1:
-        return i18n("its pass was made together with those of other answers")
-    return i18n(
-        "{joined} of {num_passes} passes were made together with those of other answers",
-        joined=stats.joined_passes,
-        num_passes=stats.passes,
-    )
-
-
 def _too_long(ids: list[int], size: int) -> Sentence:
-    num_picture_tokens = sum(one < 0 for one in ids)
-    if num_picture_tokens:
-        return i18n(
-            "The conversation has {num_ids:,} tokens, {num_places:,} of them for pictures, but the context holds "
-            "{size:,} and the answer needs room.",
-            num_ids=len(ids),
-            num_places=num_picture_tokens,
-            size=size,
-        )
     return i18n(
         "The conversation has {num_ids:,} tokens, but the context holds {size:,} and the answer needs room.",
         num_ids=len(ids),

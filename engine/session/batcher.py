@@ -15,14 +15,13 @@ from typing import TypeVar
 
 from greenlet import getcurrent, greenlet
 
-from engine.errors import CacheFullError, DecodeError
+from engine.errors import DecodeError
 from engine.interfaces import SINGLE_ANSWER, BatchComposition, JoinedPass, Rows, TokenIds
 from engine.llama.context import LlamaContext, PassPart
-from engine.sequence import CachedSequence, SequenceState
+from engine.sequence import CachedSequence
 
 Result = TypeVar("Result")
 MIN_PROMPT_TOKENS = 1  # least prompt tokens in a pass with answers, so that prompts make progress
-RETURN_MARGIN = 64  # additional free cells required before an evicted answer returns to the cache
 GAIN_WEIGHT = 0.2  # weight of a pass in the average tokens per pass of an answer
 
 
@@ -33,7 +32,6 @@ class _PassRequest:
     context: LlamaContext
     ids: TokenIds
     n_rows: int
-    num_padding: int
     num_done: int = 0
 
     @property
@@ -43,7 +41,7 @@ class _PassRequest:
     def part(self, most: int) -> PassPart:
         """The next tokens, at most ``most``; a request with rows is never split."""
         if self.n_rows:
-            return PassPart(self.context, self.ids, self.n_rows, self.num_padding)
+            return PassPart(self.context, self.ids, self.n_rows)
         return PassPart(self.context, self.ids[self.num_done : self.num_done + most], 0)
 
     def undo(self) -> None:
@@ -55,17 +53,13 @@ class _PassRequest:
 @dataclass(slots=True, eq=False)
 class _Task:
     run: greenlet
-    slot: int
     should_stop: Callable[[], bool]
-    space_wanted: int = 0  # cells that the task waits for; 0: it does not wait for space
-    saved: SequenceState | None = None  # the content of its sequence while it waits for space
     request: _PassRequest | None = None
     call: Callable[[], object] | None = None  # runs once no rows are in use
     result: object = None
     error: BaseException | None = None
-    num_past_by_context: dict[int, int] = field(
-        default_factory=dict
-    )  # cached tokens by context at the last pass with rows
+    # Cached tokens by context at the last pass with rows.
+    num_past_by_context: dict[int, int] = field(default_factory=dict)
     num_tokens: int = 0  # tokens in the last pass of the target with rows
     tokens_per_pass: float = 1.0  # average emitted tokens per such pass
     is_reading: bool = True
@@ -74,11 +68,7 @@ class _Task:
 
     @property
     def is_paused(self) -> bool:
-        return self.request is not None or self.call is not None or self.waits_for_space
-
-    @property
-    def waits_for_space(self) -> bool:
-        return self.space_wanted > 0
+        return self.request is not None or self.call is not None
 
 
 class Batcher:
@@ -89,7 +79,6 @@ class Batcher:
         has_arrivals: called before each pass of a single task; True makes it pause, so that the engine checks its
             queue.
         read_budget: number of answers' tokens in a pass -> number of prompt tokens to add.
-        evict_slot: saves and clears the sequences of an idle slot.
         on_pass: called after each joined pass of the target with tokens, milliseconds, and prompt tokens among them.
     """
 
@@ -101,7 +90,6 @@ class Batcher:
         self.target: LlamaContext | None = None
         self.has_arrivals: Callable[[], bool] = lambda: False
         self.read_budget: Callable[[int], int] = lambda _num_tokens: 16
-        self.evict_slot: Callable[[int], None] = lambda _slot: None
         self.on_pass: Callable[[int, float, int], None] = lambda _num_tokens, _milliseconds, _num_read: None
 
     def __len__(self) -> int:
@@ -111,11 +99,6 @@ class Batcher:
     def is_alone(self) -> bool:
         """True if the running code may make passes without the batcher."""
         return self._current is None or (len(self._tasks) == 1 and not self.has_arrivals())
-
-    @property
-    def is_answering(self) -> bool:
-        """Whether the running code is a task."""
-        return self._current is not None
 
     def add(self, context: LlamaContext, sequence: CachedSequence) -> None:
         """Join the passes of ``context`` with other sequences of ``context``, which may share prefixes of prompts."""
@@ -132,31 +115,25 @@ class Batcher:
         self._sequences.clear()
         self.target = None
 
-    @property
-    def has_space(self) -> bool:
-        return not any(task.waits_for_space for task in self._tasks)
+    def start(self, work: Callable[[], None], should_stop: Callable[[], bool] = lambda: False) -> None:
+        """Add a task, which the next `step` begins. ``work`` must not raise.
 
-    def start(self, work: Callable[[], None], slot: int, should_stop: Callable[[], bool] = lambda: False) -> None:
-        """Add a task for the sequences of ``slot``, which the next `step` begins. ``work`` must not raise.
-
-        If ``should_stop`` returns True, a task that waits for its prompt or for space in the cache fails.
+        If ``should_stop`` returns True, a task that waits for its prompt fails.
         """
         num_missed = max((task.num_missed for task in self._tasks), default=0)
-        self._tasks.append(_Task(greenlet(work), slot, should_stop, num_missed=num_missed))
+        self._tasks.append(_Task(greenlet(work), should_stop, num_missed=num_missed))
 
     # ---- in a task --------------------------------------------------------------------------------------------------
 
-    def forward(
-        self, sequence: LlamaContext, ids: TokenIds, n_rows: int, num_padding: int
-    ) -> tuple[Rows, JoinedPass | None]:
+    def forward(self, sequence: LlamaContext, ids: TokenIds, n_rows: int) -> tuple[Rows, JoinedPass | None]:
         """Wait for the joined pass; return rows as `LlamaContext.forward` does, and the pass (None if not joined).
 
         Raises:
             DecodeError: the pass failed.
         """
         if sequence.tap is not None:
-            return self.call(lambda: sequence.forward(ids, n_rows, num_padding)), None
-        self._task.request = _PassRequest(sequence, ids, n_rows, num_padding)
+            return self.call(lambda: sequence.forward(ids, n_rows)), None
+        self._task.request = _PassRequest(sequence, ids, n_rows)
         return self._pause()  # type: ignore[return-value]  # set by `_deliver`
 
     def call(self, work: Callable[[], Result]) -> Result:
@@ -169,8 +146,7 @@ class Batcher:
         if self._current is None or len(self._tasks) == 1:
             return SINGLE_ANSWER
         self._task.is_drafting = is_drafting
-        able = (task for task in self._tasks if task is not self._current and not task.waits_for_space)
-        others = [task for task in able if not task.is_reading]
+        others = [task for task in self._tasks if task is not self._current and not task.is_reading]
         num_tokens = sum(max(task.num_tokens, 1) for task in others)
         gain, num_drafting = sum(task.tokens_per_pass for task in others), sum(task.is_drafting for task in others)
         return BatchComposition(len(self._tasks) - 1, num_tokens, gain, num_drafting)
@@ -205,11 +181,9 @@ class Batcher:
             self._scheduler = None
 
     def _make_passes(self) -> None:
-        # Fail stopped tasks that wait for several passes: for space, or for a prompt.
-        for task in self._tasks:
-            if (task.waits_for_space or (task.request is not None and task.request.is_prompt)) and task.should_stop():
+        for task in self._tasks:  # a prompt is read in several passes
+            if task.request is not None and task.request.is_prompt and task.should_stop():
                 self._fail(task, DecodeError("The answer was stopped.", "Ask again."))
-        self._return_to_cache()
         self._resume()
         while requests := self._requests(lambda request: not self._is_of_target(request) and not request.is_prompt):
             self._make_pass(requests, [])
@@ -223,8 +197,8 @@ class Batcher:
     def _fail(task: _Task, error: DecodeError) -> None:
         if task.request is not None:
             task.request.undo()
-        task.request = task.call = task.saved = None
-        task.space_wanted, task.error = 0, error
+        task.request = task.call = None
+        task.error = error
 
     def _resume(self) -> None:
         """Run each ready task until it pauses or ends, then the requested calls.
@@ -235,7 +209,7 @@ class Batcher:
             if not task.is_paused:
                 self._continue(task)
         for task in list(self._tasks):
-            if (work := task.call) is not None and not task.waits_for_space:
+            if (work := task.call) is not None:
                 try:
                     task.result = work()
                 except Exception as error:  # noqa: BLE001  (the task's own)
@@ -253,8 +227,7 @@ class Batcher:
                 self._tasks.remove(task)
 
     def _requests(self, wanted: Callable[[_PassRequest], bool]) -> list[tuple[_Task, _PassRequest]]:
-        able = (task for task in self._tasks if not task.waits_for_space)
-        return [(task, task.request) for task in able if task.request is not None and wanted(task.request)]
+        return [(task, task.request) for task in self._tasks if task.request is not None and wanted(task.request)]
 
     def _is_of_target(self, request: _PassRequest) -> bool:
         return self.target is None or request.context.handle == self.target.handle
@@ -317,68 +290,14 @@ class Batcher:
         """
         task, request, part = chosen[0]
         if len(chosen) == 1:
-            if not (isinstance(error, CacheFullError) and self._is_of_target(request) and self._free_space(task)):
-                self._fail(task, error)
+            self._fail(task, error)
             return
         self._run([(task, request, part)])
         for one in chosen[1:]:
             if task.request is None:  # complete: use the rows before the next pass overwrites them
                 self._continue(task)
             task = one[0]
-            if not task.waits_for_space:  # unless an earlier part has evicted the task
-                self._run([one])
-
-    # ---- where answers share the cells of a cache -------------------------------------------------------------------
-
-    def _free_space(self, task: _Task) -> bool:
-        """Clear idle slots, or evict the newest answer's state from the cache until other answers end.
-
-        Returns False if no other answer could continue, or the state cannot be exported.
-        """
-        if self._evict_idle():
-            return True
-        able = [one for one in self._tasks if not one.waits_for_space and (one is task or self._sequence(one).num_past)]
-        if len(able) < 2:
-            return False
-        newest, sequence = able[-1], self._sequence(able[-1])
-        if (
-            request := newest.request
-        ) is not None and request.num_done:  # a partly read prompt, which is read again later
-            request.context.rollback(sequence.num_past)
-            request.num_done = 0
-        if sequence.num_past:
-            newest.saved = sequence.export_state()
-            if newest.saved is None:
-                return False
-            sequence.clear()
-        held = len(newest.saved.ids) if newest.saved is not None else 0
-        newest.space_wanted = held + (len(request.ids) if request is not None else 0) + RETURN_MARGIN
-        return True
-
-    def _evict_idle(self) -> bool:
-        """Clear the slots without an answer; False if there are none."""
-        slots = {one.slot for one in self._tasks}
-        idle = {slot for (_, slot), one in self._sequences.items() if slot not in slots and one.num_past}
-        for slot in idle:
-            self.evict_slot(slot)
-        return bool(idle)
-
-    def _return_to_cache(self) -> None:
-        """Restore the oldest evicted answer if there is space for it."""
-        waiting = next((task for task in self._tasks if task.waits_for_space), None)
-        if waiting is None or self.target is None:
-            return
-        free = self.target.num_cells - sum(self._sequence(task).num_past for task in self._tasks)
-        if free < waiting.space_wanted and not all(task.waits_for_space for task in self._tasks):
-            return
-        self._evict_idle()
-        saved, waiting.saved, waiting.space_wanted = waiting.saved, None, 0
-        if saved is not None and not self._sequence(waiting).import_state(saved):
-            self._fail(waiting, DecodeError("An answer that waited for free space could not continue.", "Ask again."))
-
-    def _sequence(self, task: _Task) -> CachedSequence:
-        assert self.target is not None  # noqa: S101  (its cache is full)
-        return self._sequences[self.target.handle, task.slot]
+            self._run([one])
 
     def _deliver(self, task: _Task, request: _PassRequest, part: PassPart, rows: Rows, made: JoinedPass) -> None:
         """Record a computed part; once the request is complete, pass on the rows and update the task's gain."""

@@ -39,9 +39,7 @@ from engine.loading.loading import (
     with_parallel,
 )
 from engine.pacing.constants import BUDGET_S
-from engine.pacing.learning import AcceptanceStore
 from engine.pacing.pair_costs import PairCosts
-from engine.pacing.pass_trace import OnTrace
 from engine.pacing.plain_speed import PlainPasses
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
@@ -52,9 +50,16 @@ from engine.sandbox.probe import InspectHead, InspectSide
 from engine.sentences import i18n
 from engine.session.answer import Answer, AnswerPlan
 from engine.session.batcher import Batcher
-from engine.session.draft_placement import open_draft
-from engine.session.drafter_choice import MODEL_MODES, NO_DRAFT, DraftersByMode, model_drafter, unavailable_modes
-from engine.session.head_choice import HeadChoice, explain_stripped_heads
+from engine.session.drafter_choice import (
+    MODEL_MODES,
+    NO_DRAFT,
+    DraftersByMode,
+    HeadChoice,
+    explain_stripped_heads,
+    model_drafter,
+    open_draft,
+    unavailable_modes,
+)
 from engine.session.sight import Vision
 from engine.session.summarising import Summariser
 from engine.storage.cost_store import CostStore
@@ -75,7 +80,6 @@ class Session:
 
     Attributes:
         request: the last load request.
-        on_trace: called after every pass of later answers.
         interrupt: ends the current pass once `should_stop` returns True.
     """
 
@@ -100,7 +104,6 @@ class Session:
         self._past = PastText(past_folder)
         self._costs: PairCosts | None = None
         self._store = CostStore(cost_folder)
-        self._acceptance = AcceptanceStore(cost_folder)
         self._draft_reason: str = NO_DRAFT
         self._heads = HeadChoice(inspect_head)
         self._vision = Vision(inspect_side)
@@ -110,7 +113,6 @@ class Session:
         self._slots: list[Session] = []  # slots 1, 2, ... for parallel answers
         self._main: Session | None = None  # slot 0, if this session is another slot
         self._plain_passes = PlainPasses()  # of all answers of the target
-        self.on_trace: OnTrace | None = None
         self.interrupt = Interrupt()
 
     # ---- loading ------------------------------------------------------------------------------------------------
@@ -137,7 +139,7 @@ class Session:
                 *prompt.check_template(),
                 *kernel_notices(),
                 *gpu_notices(request),
-                *load_notices(request, target),
+                *load_notices(request, target.info, target.model.n_layer),
             )
             vision.open(target)
             notices = (*notices, *vision.notices)
@@ -196,7 +198,7 @@ class Session:
             self._use_draft(head)
             return self.ready()
         self._inspect(Path(path), self.is_load_cancelled)
-        draft, translation = open_draft(path, target, self.request, self._store, on_progress)
+        draft, translation = open_draft(path, target, self.request, on_progress)
         self._close_draft("")
         if translation is not None:
             draft = replace(draft, info=replace(draft.info, coverage=translation.coverage))
@@ -253,7 +255,7 @@ class Session:
     def _sibling(self) -> Session:
         """An empty session with this session's stores, inspections and `interrupt`."""
         other = Session(self._inspect)
-        other._store, other._acceptance = self._store, self._acceptance
+        other._store = self._store
         other.interrupt = self.interrupt
         return other
 
@@ -304,7 +306,6 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=True, should_stop=should_stop)
         batcher.on_pass, batcher.read_budget = costs.observe_joined_pass, costs.read_budget
-        batcher.evict_slot = self.states.save_and_clear
 
     def release_slot(self) -> None:
         """End an answer: save and clear the caches of its slot, except in slot 0."""
@@ -411,7 +412,8 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
-        model = self._draft_model(mode, should_stop, sees_nothing=bool(pictures))
+        is_blind = bool(pictures) and isinstance(self._draft, LoadedModel) and mode in MODEL_MODES
+        model = None if is_blind else self._draft_model(mode, should_stop)
         vocab, grammar = target.model.vocab, request.grammar or valid_calls(request, prompt.tool_format)
         outlines = self._drafters.tool_call_index(request, prompt.tool_format, vocab)
         index = self._past.index if request.use_past else outlines
@@ -421,7 +423,9 @@ class Session:
         constraint = GrammarConstraint(vocab, grammar) if grammar else None
         if constraint is not None and mode is not Mode.OFF:
             drafter = GrammarDrafter(drafter, constraint)
-        plain = (i18n("without drafting: {reason}", reason=reason),) if reason else ()
+        notes = [i18n("without drafting: {reason}", reason=reason)] if reason else []
+        if is_blind:
+            notes.append(i18n("draft left out: {reason}", reason=i18n("it cannot see pictures")))
         plan = AnswerPlan(
             replace(request, mode=mode),
             drafter,
@@ -429,18 +433,15 @@ class Session:
             (self._main or self)._plain_passes,  # noqa: SLF001  (of the same class)
             constraint,
             costs.observe_passes,
-            on_trace=self.on_trace,
-            notes=(*plain, *((note,) if note else ())),
+            notes=(*notes, *((note,) if note else ())),
         )
         answer = Answer(target.sequence, vocab, prompt, plan)
         if model is not None:
-            model.on_steps, model.on_prompt_read = self._observe_draft_step, answer.stats.add_draft_prefill_time
+            model.on_prompt_read = answer.stats.add_draft_prefill_time
             model.on_failure = lambda why: answer.stats.add_decision(i18n("draft left out: {reason}", reason=why))
         self.states.begin(request.conversation_id, answer.stats, self._slot)
         with self.interrupt.attached_to(self._contexts()):
             yield from answer.events(should_stop)
-        if answer.plain_speed.is_curve_too_high:
-            costs.request_check()
         if request.use_past and not answer.stats.looped:
             self._past.learn([one for one in answer.conversation_ids if one >= 0], vocab)
 
@@ -454,13 +455,10 @@ class Session:
         with self._vision.pictures_in_use():
             return self.prompts.ids_of_request(request)
 
-    def _draft_model(
-        self, mode: Mode, should_stop: Callable[[], bool], *, sees_nothing: bool
-    ) -> DraftModelDrafter | None:
+    def _draft_model(self, mode: Mode, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
         if isinstance(self._draft, LoadedHead):
             self._draft.record_rows(on=mode in MODEL_MODES)
-        vocab = self._loaded().model.vocab
-        return model_drafter(self._draft, self._translated, vocab, should_stop, sees_nothing=sees_nothing)
+        return model_drafter(self._draft, self._translated, self._loaded().model.vocab, should_stop)
 
     # ---- past conversations -------------------------------------------------------------------------------------
 
@@ -507,12 +505,8 @@ class Session:
 
     def _pair_costs(self) -> PairCosts:
         if self._costs is None:
-            self._costs = PairCosts(self._loaded(), self._draft, self.request, self._store, self._acceptance)
+            self._costs = PairCosts(self._loaded(), self._draft, self.request, self._store)
         return self._costs
-
-    def _observe_draft_step(self, step_ms: float) -> None:
-        if len(self.batcher) < 2:  # otherwise the time includes other answers' work
-            self._pair_costs().observe_draft_step(step_ms)
 
     def _unavailable(self, target: LoadedModel) -> dict[Mode, str]:
         return unavailable_modes(target, self._draft, self._draft_reason, self._heads.reason)

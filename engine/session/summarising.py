@@ -23,7 +23,7 @@ from engine.records import (
     SummaryUpdate,
     TextChunk,
 )
-from engine.sentences import Sentence, i18n
+from engine.sentences import i18n
 
 CONTEXT_DIVISOR = 8  # 1/8 of the context is reserved for the answer, and 1/8 for the summary
 _MIN_TOKENS, _MAX_TOKENS = 48, 512  # least and most tokens of a summary
@@ -95,7 +95,7 @@ class Summariser:
             if not should_stop():
                 yield SummaryUpdate(request.request_id, plan[0], failure=why)
             return dropping
-        self.note = _note(plan[0])
+        self.note = i18n("oldest messages sent as a summary: {number}", number=plan[0])
         yield SummaryUpdate(request.request_id, plan[0], summary, complete=True)
         return replace(dropping, messages=with_summary(request.messages, plan[0], summary))
 
@@ -136,12 +136,6 @@ class Summariser:
             return "", i18n("The summary was cancelled.")
         summary = _clean_summary(text, cut=reason is FinishReason.LENGTH)
         return summary, "" if summary else i18n("The model wrote no summary.")
-
-
-def _note(num_messages: int) -> Sentence:
-    if num_messages == 1:
-        return i18n("the oldest message is sent as a summary")
-    return i18n("the {num_messages} oldest messages are sent as a summary", num_messages=num_messages)
 
 
 def _clean_summary(text: str, *, cut: bool) -> str:

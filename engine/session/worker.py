@@ -164,12 +164,12 @@ class EngineWorker:
                 free.append(number)
                 free.sort()
 
-            batcher.start(work, number, lambda: queued.is_cancelled)
+            batcher.start(work, lambda: queued.is_cancelled)
 
         start(first)
         while len(batcher):
             batcher.step()
-            self._between_steps()
+            self._end_cancelled_requests()
             while len(batcher) and (queued := self._queue.take_next(lambda one: self._may_begin(session, one, free))):
                 if isinstance(queued.request, StateOrder):
                     self._execute_safely(session, session, queued)
@@ -189,7 +189,7 @@ class EngineWorker:
         """Whether a request may begin now, in parallel with the running answers."""
         if isinstance(queued.request, StateOrder):
             return not isinstance(queued.request, ForgetPast)  # running answers would store their text afterwards
-        return bool(free_slots) and session.batcher.has_space and self._can_share(session, queued)
+        return bool(free_slots) and self._can_share(session, queued)
 
     def _fail(self, queued: QueuedRequest, problem: Problem, needed: int = 0, *, was_cancelled: bool = False) -> None:
         self._queue.remove(queued)
@@ -268,11 +268,11 @@ class EngineWorker:
         def on_event(event: Event) -> None:
             queued.on_event(replace(event, request_id=queued.number))  # type: ignore[arg-type]  # no job tells `EngineEnded`
 
-        value = request.job.run(session, lambda: queued.is_cancelled, on_event, self._between_steps)
+        value = request.job.run(session, lambda: queued.is_cancelled, on_event, self._end_cancelled_requests)
         queued.on_event(JobEnded(value, request_id=queued.number))
 
-    def _between_steps(self) -> None:
-        """End cancelled waiting requests."""
+    def _end_cancelled_requests(self) -> None:
+        """End cancelled requests that wait, between two passes of others."""
         while (queued := self._queue.take_cancelled()) is not None:
             if isinstance(queued.request, ChatRequest):
                 self._end_cancelled(queued, queued.request)

@@ -1,1 +1,1 @@
-"""Finds by measurement the fastest number of threads, and drafts made from the target's own layers."""
+"""Finds the fastest number of threads by measurement."""

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 
 from engine.sentences import Sentence, i18n
-from engine.tuning.free_cores import FreeCores
 
 COLLAPSED = 2.5  # a pass that takes this multiple of its usual time counts as collapsed
 PATIENCE = 4  # collapsed passes in a row before threads are reduced
@@ -50,18 +49,15 @@ class ThreadControl:
         clock: Callable[[], float] = time.monotonic,
         *,
         doubts: bool = False,
-        free: FreeCores | None = None,
     ) -> None:
         """``best`` is the fastest measured number; up to ``most`` are tried now and then.
 
-        With ``doubts`` fewer threads are tried as well, since the measurement may have been disturbed. ``free`` detects
-        free cores without trials.
+        With ``doubts`` fewer threads are tried as well, since the measurement may have been disturbed.
         """
         self.best = self.threads = best
         self.most = max(best, most)
         self.reason: str = ""
-        self._clock, self._free = clock, free
-        self._trusts_free_cores = False  # whether the current trial began because cores seem to be free
+        self._clock = clock
         self._usual: dict[int, dict[int, float]] = {}  # undisturbed times, by threads and size of a pass
         self._recent: dict[int, float] = {}  # current times with the current threads, by size of a pass
         self._num_collapsed = 0
@@ -100,10 +96,6 @@ class ThreadControl:
             self._won_ms += _nearest(self._fewer, num_tokens) - milliseconds
         collapsed = self._collapsed(num_tokens, milliseconds) and self.threads > 1
         more = min(2 * self.threads, self.most)
-        if not collapsed and self.threads < more and self._free is not None:
-            self._trusts_free_cores = self._free.are_free(more, self.threads)
-            if self._trusts_free_cores:
-                return self._begin(more)
         if self._clock() < self._try_at:
             return False
         if collapsed:
@@ -152,25 +144,18 @@ class ThreadControl:
             self._usual.pop(before, None)  # the threads are not the cause, so passes have become slower
         if was_collapse or rises:
             self._postpone(self._lost_ms)
-        if self._trusts_free_cores and self._free is not None:
-            self._trusts_free_cores = False
-            self._free.adjust_interval(were_back=False)
         return True
 
     def _settle(self, before: int) -> None:
         slower, self._recent = self._recent, {}
         if self.threads < before:
-            paid = self._won_ms > 0.0
-            if paid:
+            if self._won_ms > 0.0:
                 self._wait_s = _FIRST_WAIT_S
             self._postpone(-self._won_ms)
-            if self._free is not None:
-                self._free.adjust_interval(were_back=paid)
-                self._free.begin(taken=True)
             self._fewer = {}
             self.reason = _changed(before, self.threads, i18n("another program uses the cores"))
             return
-        self._try_at, self._trusts_free_cores = self._clock(), False
+        self._try_at = self._clock()
         self._fewer, self._won_ms = slower, 0.0
         why = i18n("the cores are free again") if self.threads <= self.best else i18n("that is faster here")
         self.best = max(self.best, self.threads)

@@ -54,20 +54,10 @@ def random_curve(rng: np.random.Generator) -> dict[int, float]:
 
 
 class InjectedCurve(CostCurve):
-    """A curve that ignores measured times, and counts padded passes."""
-
-    def __init__(self, costs_ms: dict[int, float]) -> None:
-        super().__init__(costs_ms)
-        self.num_padded = 0
+    """A curve that ignores measured times."""
 
     def observe(self, num_tokens: int, milliseconds: float) -> None:
         """Learn nothing."""
-
-    def padded(self, num_tokens: int) -> int:
-        """See `CostCurve.padded`. Called once per pass."""
-        carried = super().padded(num_tokens)
-        self.num_padded += carried > num_tokens
-        return carried
 
 
 @dataclass(frozen=True)
@@ -108,7 +98,6 @@ class Totals:
     proposed: int = 0
     accepted: int = 0
     rejected: int = 0
-    padded: int = 0
     depths: set[int] = field(default_factory=set)
 
 
@@ -138,15 +127,14 @@ class Answers:
             pass
         recorder = StatsRecorder(Mode.OFF, target.n_ctx)
         pacer = self._pacer
-        config = LoopConfig(pacer, pacer.prices.padded, (pacer,)) if pacer is not None else LoopConfig()
+        config = LoopConfig(pacer, (pacer,)) if pacer is not None else LoopConfig()
         # A sampler without a seed, but with reproducible numbers.
         sampler = Sampler(replace(sampling, seed=None), random=np.random.default_rng(sampling.seed))
         speculation = Speculation(target, self._drafter, sampler, recorder, prompt, config)
         ids: list[int] = []
         while len(ids) < NUM_POSITIONS and speculation.free_tokens > 0:
-            before, padded = recorder.proposed, self._curve.num_padded
+            before = recorder.proposed
             ids += self._next(speculation, NUM_POSITIONS - len(ids)).ids
-            self.totals.padded += self._curve.num_padded - padded
             self.totals.depths.add(recorder.proposed - before)
         self.totals.proposed += recorder.proposed
         self.totals.accepted += recorder.accepted
@@ -282,7 +270,7 @@ def sampling_report(
 def _words(totals: Totals, values: list[float]) -> str:
     return (
         f"proposed {totals.proposed}, accepted {totals.accepted}, rejected {totals.rejected}, "
-        f"passes padded {totals.padded}, depths {', '.join(map(str, sorted(totals.depths)))}; "
+        f"depths {', '.join(map(str, sorted(totals.depths)))}; "
         f"p against exact {values[0]:.4f}, against plain by position {', '.join(f'{p:.4f}' for p in values[1:])}"
     )
 

@@ -117,11 +117,11 @@ class Failing(RecurrentModel):
     num_candidates = 3
     fails = False
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         if self.fails:
             self.restore()
             raise DecodeError("The pass failed.")
-        return super().forward(ids, n_rows, num_padding)
+        return super().forward(ids, n_rows)
 
 
 def failing() -> tuple[CachedSequence, Failing]:

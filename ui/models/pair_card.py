@@ -42,10 +42,7 @@ def _heading(table: FitSummary) -> str:
     size, number = count(table.n_ctx), count(table.parallel)
     if table.parallel == 1:
         return translate("FitView", "Needed with a context of {count} tokens").format(count=size)
-    if table.shared_context:
-        words = translate("FitView", "Needed with a context of {count} tokens, shared by {number} answers at once")
-    else:
-        words = translate("FitView", "Needed with a context of {count} tokens for each of {number} answers at once")
+    words = translate("FitView", "Needed with a context of {count} tokens for each of {number} answers at once")
     return words.format(count=size, number=number)
 
 

@@ -63,7 +63,6 @@ class ModelsRequests(QObject):
     offer_taken = Signal(str)
     scan_requested = Signal(str)  # search a folder
     link_dialog_requested = Signal()  # open the link dialog
-    self_draft_requested = Signal(object)  # make a draft from this `ModelRef`
     # requests of the first run
     builtin_requested = Signal()
     welcome_done = Signal()

@@ -30,7 +30,6 @@ if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.hub_service import HubService
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
-    from app.controllers.models.self_draft import SelfDraftController
     from app.core.domain.models import RepoView, SearchQuery
     from app.core.hub.tokens import TokenStore
     from ui.models.panel import ModelsPanel
@@ -59,7 +58,6 @@ class HubController(PartsController):
         for part in (self._downloads, self._library):
             part.changed.connect(self._models_changed)
         self._pairs: HubPairsController | None = None  # None until the panel is opened
-        self._self_draft: SelfDraftController | None = None
         self._navigation.page_created.connect(self._attach)
 
     @property
@@ -88,13 +86,10 @@ class HubController(PartsController):
 
     def _attach(self, panel: ModelsPanel) -> None:
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
-        from app.controllers.models.self_draft import SelfDraftController  # noqa: PLC0415
 
         self._pairs = HubPairsController(self._parts, self._judge, self._service)
         self._pairs.set_target(self._loaded)
         self._pairs.attach(panel)
-        self._self_draft = SelfDraftController(self._parts, self._use_self_draft)
-        self._self_draft.attach(panel)
         self._downloads.attach(panel)
         self._library.attach(panel)
         requests = panel.requests
@@ -117,8 +112,6 @@ class HubController(PartsController):
     def close(self) -> None:
         """End requests that jobs wait for. Call it again after the jobs: one may have opened the service meanwhile."""
         self._closed = True
-        if self._self_draft is not None:
-            self._self_draft.close()
         service = self._service.value
         if service is not None and not self._has_closed_service:
             self._has_closed_service = True
@@ -220,12 +213,6 @@ class HubController(PartsController):
         self._navigation.leave()
         self._window.composer.setFocus()  # so that the user can type a question
         self._models.choose_file(ref.path, "draft")
-
-    def _use_self_draft(self, target: ModelRef, draft: ModelRef) -> None:
-        if self._loaded is not None and self._loaded.path == target.path:
-            self._use_draft(draft)
-        else:
-            self._start_chat(target, draft)
 
     def _end_welcome(self) -> None:
         note_welcomed(self._parts.paths)

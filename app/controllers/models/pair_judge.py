@@ -222,7 +222,7 @@ class PairJudge:
         first = model_plan(target, settings.text("cache_type"), chosen if devices.target else 0, spread)
         pair = PairPlan(replace(first, side=target.side))
         if draft is not None:
-            draft_placement = Placement() if has_own_device else replace(placement, overrides=())
+            draft_placement = Placement() if has_own_device else placement
             spread = split_over(replace(draft_placement, cpu_moe_layers=None), devices.all, devices.draft)
             usual = ALL_LAYERS if has_own_device else chosen
             number = (usual if draft_layers is None else draft_layers) if devices.draft else 0
@@ -232,9 +232,7 @@ class PairJudge:
                 pair = beside
         if layers is None and settings.integer("cpu_moe_layers") is None:
             pair = replace(pair, target=pair.target.with_experts_on_cpu(experts_to_leave(pair, room)))
-        shared = bool(settings.values["shared_context"])
-        number = choose_parallel(pair, room, settings.integer("parallel") or 0, shared=shared)
-        return pair.answering(number, shared=shared)
+        return pair.answering(choose_parallel(pair, room, settings.integer("parallel") or 0))
 
     def _devices_of_settings(self) -> _PairDevices:
         """The devices named in the settings. A missing device is ignored here; loading reports it."""
@@ -270,7 +268,6 @@ def fit_view(pair: PairPlan, room: FreeMemory) -> FitSummary:
     return FitSummary(
         n_ctx=setup.n_ctx,
         parallel=setup.num_answers,
-        shared_context=setup.shared,
         places=tuple(places),
         level=fit.verdict,
         advice=in_language(advice(pair, room)),

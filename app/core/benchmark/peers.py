@@ -310,18 +310,16 @@ def _target_options(load: LoadRequest, ready: EngineReady) -> list[str]:
 
 
 def _placement_options(placement: Placement) -> list[str]:
-    """Server options for the same devices, splits and overrides."""
+    """Server options for the same devices and splits."""
     words: list[str] = []
     if placement.devices:
         words += ["--device", ",".join(placement.devices)]
     if placement.split_mode is not SplitMode.LAYER:
-        words += ["--split-mode", placement.split_mode.value, "--main-gpu", str(placement.main_device)]
+        words += ["--split-mode", placement.split_mode.value]
     if placement.tensor_split:
         words += ["--tensor-split", ",".join(f"{share:g}" for share in placement.tensor_split)]
     if placement.cpu_moe_layers:
         words += ["--n-cpu-moe", str(placement.cpu_moe_layers)]
-    for pattern, where in placement.overrides:
-        words += ["--override-tensor", f"{pattern}={where}"]
     return words
 
 

@@ -1,4 +1,4 @@
-"""Device options in llama.cpp's notation: names, proportions and tensor overrides."""
+"""Device options in llama.cpp's notation: names and proportions."""
 
 import re
 
@@ -8,7 +8,6 @@ from engine.sentences import i18n
 MAX_PARTS = 16  # llama.cpp's maximum number of devices
 _DEVICE = re.compile(r"[\w.:\-\[\]]+")
 _SPLIT = re.compile(r"\s*(\d+(\.\d+)?\s*([,/]\s*\d+(\.\d+)?\s*){0,15})?")
-_OVERRIDE = re.compile(r"[^=]+=[^=]+")
 
 
 def device_names(text: str) -> tuple[str, ...]:
@@ -39,44 +38,15 @@ def tensor_split(text: str) -> tuple[float, ...]:
     return tuple(float(part.strip()) for part in re.split(r"[,/]", text) if part.strip())
 
 
-def tensor_overrides(text: str) -> tuple[tuple[str, str], ...]:
-    """Read comma-separated pairs of a regular expression and a buffer type or device: "ffn_up_exps=CPU".
-
-    Raises:
-        ValueError: the text or an expression is invalid.
-    """
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if not all(map(_OVERRIDE.fullmatch, parts)):
-        raise ValueError(i18n("A tensor override must be written as a pattern and a device, such as ffn_up=CPU."))
-    pairs = [part.partition("=") for part in parts]
-    for pattern, _, _ in pairs:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(
-                i18n("The pattern {pattern} of a tensor override is wrong: {reason}.", pattern=pattern, reason=error)
-            ) from error
-    return tuple((pattern.strip(), where.strip()) for pattern, _, where in pairs)
-
-
 def parse_placement(
     devices: str = "",
     split_mode: str = DEFAULT_PLACEMENT.split_mode.value,
-    main_device: int = 0,
     split: str = "",
     cpu_moe_layers: int | None = None,
-    overrides: str = "",
 ) -> Placement:
     """Make a placement from the texts of the options.
 
     Raises:
         ValueError: one part is invalid; the message names it.
     """
-    return Placement(
-        device_names(devices),
-        SplitMode(split_mode),
-        main_device,
-        tensor_split(split),
-        cpu_moe_layers,
-        tensor_overrides(overrides),
-    )
+    return Placement(device_names(devices), SplitMode(split_mode), tensor_split(split), cpu_moe_layers)

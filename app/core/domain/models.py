@@ -194,7 +194,7 @@ class MemoryPlace:
 class FitSummary:
     """The memory that a pair needs on this machine, the free memory, and advice if it is not enough.
 
-    ``parallel``: number of concurrent answers. Each has ``n_ctx`` tokens, or all share them with ``shared_context``.
+    ``parallel``: number of concurrent answers; each has ``n_ctx`` tokens.
     """
 
     n_ctx: int
@@ -202,7 +202,6 @@ class FitSummary:
     level: FitLevel
     advice: str = ""
     parallel: int = 1
-    shared_context: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
-"""Drafts with a model of another vocabulary, by greedy text or by sampling common tokens."""
+"""Drafts with a model of another vocabulary: it writes text, which is proposed as the target's tokens."""
 
 from collections.abc import Callable
-from time import perf_counter
 
 import numpy as np
 
@@ -9,7 +8,7 @@ from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftGate, DraftModelDrafter
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.spelling import is_certain_split, whole_characters
-from engine.interfaces import Candidates, TokenIds
+from engine.interfaces import Candidates
 from engine.sampling.sampler import History, Sampler, argmax, top_probability
 from engine.sampling.top_k import Row
 
@@ -19,11 +18,8 @@ _CERTAIN = 1.0  # score of a target token that ends within a draft token
 class TranslatedDrafter(DraftModelDrafter):
     """A `DraftModelDrafter` whose model has another vocabulary than the target.
 
-    At temperature 0 the draft writes greedy text, which is proposed as the target's tokens up to the last common
-    boundary of both tokenizers. Such a proposal is deterministic (q = 1), so any text keeps the output exact. Above
-    temperature 0 the draft samples from its distribution over the tokens in both vocabularies (token-level
-    intersection: Timor et al. 2025, arXiv 2502.05202) if these are most of the tokens in use; else it writes greedy
-    text.
+    At any temperature the draft writes its most likely text, which is proposed as the target's tokens up to the last
+    common boundary of both tokenizers. Such a proposal is deterministic (q = 1), so any text keeps the output exact.
     """
 
     def __init__(
@@ -34,56 +30,28 @@ class TranslatedDrafter(DraftModelDrafter):
     ) -> None:
         """``eog_ids`` are the target's. Drafting stops if the draft's end-of-generation token is the most likely."""
         super().__init__(model, model.n_vocab, eog_ids, should_stop)
-        self._translated = model
-        translation = model.translation
-        no_text = [i for i, piece in enumerate(translation.draft.pieces) if not piece]
-        ends = translation.draft_eog_ids
-        self._ends = np.array(sorted(ends), dtype=np.int64)
-        self._control_ids = np.array([i for i in no_text if i not in ends], dtype=np.int64)
-        self._drafts_text, self._ignores_ends = True, False
-        self._reads_proposal = False  # whether the draft reads tokens of its own proposal
+        self._translated, draft = model, model.translation.draft
+        self._ends = np.array(sorted(draft.eog_ids), dtype=np.int64)
+        no_text = (i for i, piece in enumerate(draft.pieces) if not piece)
+        self._control_ids = np.array([i for i in no_text if i not in draft.eog_ids], dtype=np.int64)
+        self._ignores_ends = False
 
     def begin(self, history: History, sampler: Sampler) -> None:
-        self._drafts_text = sampler.greedy or not self._translated.translation.shares_most_tokens
         self._ignores_ends = sampler.bans(self._eog_ids)
         super().begin(history, sampler)
 
-    def _read_new_tokens(self, history: History, *, ahead: bool) -> Row | Candidates | None:
-        self._reads_proposal = False
-        return super()._read_new_tokens(history, ahead=ahead)
-
-    def _pass(self, ids: TokenIds) -> Row | Candidates:
-        model, started = self._translated, perf_counter()
-        if self._reads_proposal:
-            if len(ids):
-                model.append(int(ids[0]))
-            ids = ()
-        row: Row | Candidates
-        if model.num_candidates:
-            row = model.draft_candidates(ids) if self._drafts_text else model.forward_candidates(ids)
-        else:
-            row = model.forward_draft(ids) if self._drafts_text else model.forward(ids)[0]
-        if model.num_last_read == 1:
-            self._count_step(perf_counter() - started)
-        return row
-
     def _sample_tokens(
-        self, draft: Draft, row: Row | Candidates, history: History, limit: int, gate: DraftGate | None
+        self,
+        draft: Draft,
+        row: Row | Candidates,
+        history: History,  # noqa: ARG002  (as in the base class)
+        limit: int,
+        gate: DraftGate | None,
     ) -> None:
-        self._reads_proposal = True
-        if self._drafts_text:
-            self._draft_text(draft, row, limit, gate)
-        else:
-            super()._sample_tokens(draft, row, history, limit, gate)
-
-    def _draft_text(self, draft: Draft, row: Row | Candidates, limit: int, gate: DraftGate | None) -> None:
         """Let the draft write its most likely text; append the part that the target can spell to ``draft``."""
         model, text = self._translated, _DraftedText(self._translated, limit)
         try:
-            while True:
-                found = self._most_likely(row)
-                if found is None:
-                    return
+            while (found := self._most_likely(row)) is not None:
                 own_id, confidence = found
                 if gate is not None and not gate.should_sample(confidence):
                     return

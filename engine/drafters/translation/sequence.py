@@ -1,4 +1,4 @@
-"""Wraps a draft's cached sequence so that ids and rows are in the target's vocabulary.
+"""Wraps a draft's cached sequence so that it reads the target's ids.
 
 The conversation is held three times: as the target's ids, as bytes with one byte for each control token, and as the
 draft's ids, of which the cache holds a prefix. The byte offset of each id's end is stored to align both kinds of ids.
@@ -12,32 +12,28 @@ from itertools import takewhile
 
 import numpy as np
 
+from engine.drafters.translation.comparison import Translation
 from engine.drafters.translation.spelling import is_certain_split
-from engine.drafters.translation.tables import Translation
 from engine.errors import DecodeError
 from engine.interfaces import Candidates, Rows, TokenIds
 from engine.sampling.sampler import History
-from engine.sampling.top_k import Row
 from engine.sentences import i18n
 from engine.sequence import CachedSequence
 
 _CONTROL_BYTE = 0  # the byte of a control token
-_PICTURE_PLACEHOLDER = b" image"  # text that the draft reads in place of a picture
 _SEARCHED_BYTES = 48  # last bytes that are searched for the beginning of a word
 _BYTES_PER_SPELLING = 2048  # bytes of text that are spelled at once
 
 
 class TranslatedSequence:
-    """Implements `engine.drafters.draft_model.DraftSequence` in the target's tokens.
+    """A draft's sequence that reads the target's tokens, and gives the draft's rows.
 
     If the draft's memory is recurrent, text in the cache is not spelled again: a rollback costs more than it gains.
     """
 
     def __init__(self, own: CachedSequence, translation: Translation) -> None:
         self.draft_sequence, self.translation = own, translation
-        self.n_vocab = translation.target.n_vocab
-        self.num_last_read = 0  # draft tokens in the last pass
-        self._row: Row = np.empty(self.n_vocab, dtype=np.float32)
+        self.n_vocab = translation.draft.n_vocab
         self._target_ids: list[int] = []  # target ids
         self._target_ends: list[int] = []  # the end of each target id in ``_text_bytes``
         self._text_bytes = bytearray((_CONTROL_BYTE,))  # the first byte stands for the tokens before a conversation
@@ -88,29 +84,18 @@ class TranslatedSequence:
         yield from self.draft_sequence.prefill(np.asarray(self._unread(), dtype=np.int32))
         self._num_cached = self.draft_sequence.num_past
 
-    def forward(self, ids: TokenIds, n_rows: int = 1) -> Rows:  # noqa: ARG002  (the protocol's signature)
-        """Append ``ids``; return the logits after the last in the target's vocabulary [1, n_vocab].
-
-        Tokens that the draft lacks are at -inf. The caller may write into the row, which the next call overwrites.
+    def forward(self, ids: TokenIds, n_rows: int = 1) -> Rows:
+        """Append ``ids``, possibly none; return the draft's logits after the last [1, draft n_vocab].
 
         Raises:
             DecodeError: the pass failed, or the draft's context is full.
         """
-        self.translation.common_tokens.scatter_logits(self.forward_draft(ids), self._row)
-        return self._row[None]
+        rows = self.draft_sequence.forward(self._next(ids), n_rows)
+        self._num_cached = self.draft_sequence.num_past
+        return rows
 
     def forward_candidates(self, ids: TokenIds) -> Candidates:
         """Like `forward`, but only for the draft's most likely tokens."""
-        return self.translation.common_tokens.to_target(self.draft_candidates(ids))
-
-    def forward_draft(self, ids: TokenIds = ()) -> Row:
-        """Append ``ids``, and return logits in the draft's vocabulary [draft n_vocab]; raises like `forward`."""
-        row: Row = self.draft_sequence.forward(self._next(ids), 1)[0]
-        self._num_cached = self.draft_sequence.num_past
-        return row
-
-    def draft_candidates(self, ids: TokenIds = ()) -> Candidates:
-        """Like `forward_draft`, but only for the most likely tokens."""
         found = self.draft_sequence.forward_candidates(self._next(ids))
         self._num_cached = self.draft_sequence.num_past
         return found
@@ -122,10 +107,8 @@ class TranslatedSequence:
         if self._num_cached >= len(self._draft_ids):  # none of ``ids`` has draft tokens
             self._num_cached = max(len(self._draft_ids) - 1, 0)
         if not self._draft_ids:
-            self._draft_ids, self._draft_ends = [self.translation.placeholder_id], [len(self._text_bytes)]
-        unread = self._unread()
-        self.num_last_read = len(unread)
-        return unread
+            self._draft_ids, self._draft_ends = [self.translation.draft.placeholder_id], [len(self._text_bytes)]
+        return self._unread()
 
     def _unread(self) -> list[int]:
         if len(self._draft_ids) > self.draft_sequence.n_ctx:
@@ -145,14 +128,6 @@ class TranslatedSequence:
         self._num_cached = self.draft_sequence.num_past
 
     # ---- drafting -----------------------------------------------------------------------------------------------
-
-    def append(self, token_id: int) -> None:
-        """Append a token of both vocabularies as a single draft token, without spelling the word again."""
-        self._text_bytes += self.translation.target.pieces[token_id]
-        self._target_ids.append(token_id)
-        self._target_ends.append(len(self._text_bytes))
-        self._draft_ids.append(int(self.translation.common_tokens.of_target[token_id]))
-        self._draft_ends.append(len(self._text_bytes))
 
     def append_draft_token(self, own_id: int) -> None:
         """Append a draft token that belongs to no target token until `assign_text`."""
@@ -251,9 +226,7 @@ class TranslatedSequence:
         translation, index = self.translation, 0
         pieces, roles = translation.target.pieces, translation.roles
         while index < len(ids):
-            count, piece = (
-                (1, pieces[ids[index]]) if ids[index] >= 0 else (_picture_length(ids, index), _PICTURE_PLACEHOLDER)
-            )
+            count, piece = 1, pieces[ids[index]]
             if not piece:
                 run = roles.match_at(ids, index)
                 count, own = run if run is not None else (1, roles.control_ids.get(ids[index], ()))
@@ -323,10 +296,5 @@ class TranslatedSequence:
                 ends.append(begin)
             if begin < end:  # a byte that the draft cannot spell
                 begin += 1
-                ids.append(self.translation.placeholder_id)
+                ids.append(self.translation.draft.placeholder_id)
                 ends.append(begin)
-
-
-def _picture_length(ids: Sequence[int], begin: int) -> int:
-    """Length of the run of picture ids that begins at ``begin``."""
-    return next((i for i, one in enumerate(ids[begin:]) if one >= 0), len(ids) - begin)

@@ -22,8 +22,8 @@ class ByteTokenizer:
         self.n_vocab = tokenizer.n_vocab
         self._tokenizer = tokenizer
         controls = {text.encode("utf-8") for text in tokenizer.control_texts}
-        ends, piece = tokenizer.eog_ids, tokenizer.piece
-        self.pieces = [b"" if i in ends else piece(i) for i in range(self.n_vocab)]  # the bytes of each token
+        self.eog_ids, piece = tokenizer.eog_ids, tokenizer.piece
+        self.pieces = [b"" if i in self.eog_ids else piece(i) for i in range(self.n_vocab)]  # the bytes of each token
         self._ids: dict[bytes, int] = {}
         for token_id, data in enumerate(self.pieces):
             if data in controls:
@@ -33,6 +33,8 @@ class ByteTokenizer:
         self._longest = min(max(map(len, self._ids), default=0), _LONGEST_PIECE)
         self._kept: dict[bytes, tuple[int, ...]] = {}
         self._adds_space = adds_space(tokenizer)
+        # Stands for bytes that the vocabulary cannot spell.
+        self.placeholder_id = self._ids.get(b" ", next(iter(self._ids.values()), 0))
 
     def id_of(self, data: bytes) -> int | None:
         """The token with exactly these bytes; None if there is none."""

@@ -114,7 +114,7 @@ class Scripted:
         """See `LanguageModel.num_past`."""
         return len(self._ids)
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         """See `LanguageModel.forward`."""
         taken_ms = self.costs_ms[min(len(ids), self._largest)]
         if len(ids) == 1 and self._num_behind < RELAUNCHED:
@@ -122,7 +122,7 @@ class Scripted:
         self._num_behind = self._num_behind + 1 if len(ids) == 1 else 0
         self._clock.now += taken_ms / 1000.0
         self._ids += [int(token_id) for token_id in ids]
-        end = len(self._ids) - num_padding
+        end = len(self._ids)
         rows = np.zeros((n_rows, N_VOCAB), dtype=np.float32)
         for i in range(n_rows):
             token_id, chance = self._next(end - n_rows + i + 1)

@@ -9,12 +9,11 @@ from typing import Any
 import engine.pacing.drafter
 from engine.drafters.base import Draft
 from engine.drafters.draft_model import DraftModelDrafter
-from engine.pacing import acceptance, learning, pacer
-from engine.pacing.acceptance import TEXT_PRIORS, AcceptanceEstimate
+from engine.pacing import acceptance, pacer
+from engine.pacing.acceptance import AcceptanceEstimate, AcceptanceStats
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.graph_replay import GraphReplayCost
-from engine.pacing.learning import AcceptanceStats
 from engine.pacing.pacer import Pacer
 from engine.pacing.prices import PassPrices
 
@@ -37,7 +36,7 @@ def _kinds_by_position(draft: Draft) -> list[int]:
 
 
 def _begin_without_statistics(self: Pacer, kind: str = "", *, greedy: bool = True) -> None:
-    self._kinds = learning.StatsByKind()
+    self.stats_by_kind = {}
     _BEGIN(self, kind, greedy=greedy)
 
 
@@ -58,17 +57,19 @@ PARTS: dict[str, Callable[[], None]] = {
         _setter(lambda _self, _n, passes_ms: passes_ms, (GraphReplayCost, "observe"))(),
     )[0],
     "own-text": _setter(
-        lambda: AcceptanceEstimate(TEXT_PRIORS), (acceptance, "text_estimate"), (learning, "text_estimate")
+        property(lambda _self: 1.0, lambda _self, _value: None), (AcceptanceEstimate, "_answer_factor")
     ),
     "earlier-answers": _setter(_begin_without_statistics, (Pacer, "begin")),
     "this-answer": _setter(property(_averages_copy, lambda _self, _value: None), (AcceptanceStats, "in_answer")),
     "confidence": _setter(
-        lambda _c: _MIDDLE_CLASS, (pacer, "draft_kind"), (learning, "draft_kind"), (engine.pacing.drafter, "draft_kind")
+        lambda _c: _MIDDLE_CLASS,
+        (pacer, "draft_kind"),
+        (acceptance, "draft_kind"),
+        (engine.pacing.drafter, "draft_kind"),
     ),
     "match-length": _setter(_kinds_by_position, (engine.pacing.drafter, "text_kinds")),
     "unproposed-text": _setter(_skip_unproposed, (PacedDrafter, "_learn")),
     "search": _setter(lambda _self, _history: False, (PacedDrafter, "ends_pause")),
-    "follow": _setter(lambda _self: None, (CostCurve, "_follow_observed")),
     "corrections": _setter(lambda *_: None, (CostCurve, "observe")),
     "tries": _setter(lambda *_: None, (CostCurve, "_try")),
     "draft-scaling": _setter(lambda *_: None, (PassPrices, "_scale_drafting")),

@@ -104,7 +104,7 @@ class Replay:
         stats = StatsRecorder(Mode.AUTO, N_CTX)
         sampler = Sampler(SamplingParams(temperature=0.0))
         prices, planner = self.pacer.prices, self.pacer if self.depth is None else None
-        config = LoopConfig(planner, prices.padded, (planner or prices,))
+        config = LoopConfig(planner, (planner or prices,))
         speculation = Speculation(target, drafter, sampler, stats, prompt, config)
         began, given = self.clock.now, 0
         while given < count:

@@ -131,7 +131,7 @@ def test_all_outcomes_of_a_pass_are_the_distribution_under_the_grammar(
             unseeded(sampling, constraint=constraint),
             StatsRecorder(Mode.AUTO, 256),
             PROMPT,
-            LoopConfig(pacer, pacer.prices.padded, (pacer,)) if pacer is not None else LoopConfig(),
+            LoopConfig(pacer, (pacer,)) if pacer is not None else LoopConfig(),
         )
         seed += 1
         while len(speculation.history) < len(PROMPT) + LENGTH and len(errors) < STATES:

@@ -213,7 +213,7 @@ def errors(stage: Stage, pacer: Pacer, kinds: Counter[str], model: DraftModelDra
             sampler,
             StatsRecorder(Mode.AUTO, 256),
             prompt,
-            LoopConfig(pacer, pacer.prices.padded, (pacer,)) if pacer is not None else LoopConfig(),
+            LoopConfig(pacer, (pacer,)) if pacer is not None else LoopConfig(),
         )
         while len(speculation.history) < len(prompt) + LENGTH:
             if pick.random() < 0.15:

@@ -58,16 +58,6 @@ def test_text_has_no_chance_of_its_own() -> None:
     assert all(q is None and 0.0 <= p <= 1.0 for probabilities in told for p, q in probabilities.probs)
 
 
-@pytest.mark.parametrize("depth", [0, 3])
-def test_the_most_likely_needs_no_numbers(depth: int) -> None:
-    run = Run(draft_model(Q_LOGITS), COLD, [3, 1, 4, 1])
-    assert {block.probabilities for _, block in blocks(run, depth, 20)} == {GREEDY if depth else None}
-
-
-def test_where_nothing_was_proposed_nothing_is_reported() -> None:
-    assert {block.probabilities for _, block in blocks(Run(NoDrafter(), OPEN, [3, 1, 4, 1]), 3, 20)} == {None}
-
-
 def test_the_last_token_that_is_shown_carries_the_odds() -> None:
     detokenizer = Detokenizer(TinyTokenizer(words=[b"The", b" cat", b" sat", b"\xe2\x82", b"\xac"]))
     probabilities = PassProbabilities(((0.5, 0.25),), 0.125)

@@ -123,8 +123,8 @@ class _Failing(MarkovModel):
 
     passes_left = 3
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        rows = super().forward(ids, n_rows, num_padding)
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
+        rows = super().forward(ids, n_rows)
         if n_rows:
             self.passes_left -= 1
         if self.passes_left < 0:

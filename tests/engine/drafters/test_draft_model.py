@@ -91,10 +91,10 @@ def test_ids_that_only_the_target_has_are_read_as_another_token(temperature: flo
     class Strict(MarkovModel):
         """Rejects ids outside its vocabulary, like llama.cpp."""
 
-        def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+        def forward(self, ids: TokenIds, n_rows: int) -> Rows:
             assert all(0 <= token_id < N_VOCAB for token_id in ids)
             reads.extend(ids)
-            return super().forward(ids, n_rows, num_padding)
+            return super().forward(ids, n_rows)
 
     drafter = drafter_of(Strict(LOGITS), n_vocab=N_VOCAB + 2)
     sampler = Sampler(SamplingParams(temperature=temperature, seed=1))
@@ -227,10 +227,10 @@ class Failing(RecurrentModel):
 
     fails = False
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         if self.fails:
             raise DecodeError("no room")
-        return super().forward(ids, n_rows, num_padding)
+        return super().forward(ids, n_rows)
 
 
 def failing(should_stop: Callable[[], bool] = bool) -> tuple[DraftModelDrafter, Failing, list[str]]:

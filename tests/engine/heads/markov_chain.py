@@ -6,12 +6,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from engine.decoding.pass_report import PassReport
 from engine.heads.loading import LoadedHead
-from engine.pacing.pass_trace import TracedPass
 from engine.records import Mode, SamplingParams
+from engine.session.answer import Answer
 from engine.session.session import Session
 from tests.engine.answers import answer
 from tests.engine.gguf_factory import F32, GgufFile, Kind, Tensor, tiny_llama
@@ -94,16 +96,18 @@ def check_acceptance(session: Session, chain: Chain, temperature: float, *, seed
     Drafts of the first ``undrafted`` + 1 tokens do not count.
     """
     kept = chain.agreed if seeded else chain.kept
-    after, passes, chances, num_kept = Counter[tuple[int, int]](), list[TracedPass](), list[float](), 0
-    session.on_trace = passes.append
+    after, passes, chances, num_kept = Counter[tuple[int, int]](), list[PassReport](), list[float](), 0
     for seed in range(4):
         passes.clear()
         sampling = SamplingParams(temperature, top_k=0, top_p=1.0, min_p=0.0, seed=seed if seeded else None)
-        ids = answer(session, Mode.HEAD, depth=1, sampling=sampling, max_tokens=300).token_ids
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Answer, "on_pass", lambda _self, report: passes.append(report))
+            end = answer(session, Mode.HEAD, depth=1, sampling=sampling, max_tokens=300)
+        ids, num_prompt = end.token_ids, end.stats.prompt_tokens
         after.update(pairwise(ids))
-        drafted = [one for one in passes if one.proposed and one.token > undrafted]
-        chances += [float(kept[ids[one.token - 1]]) for one in drafted]
-        num_kept += sum(one.accepted for one in drafted)
+        drafted = [one for one in passes if one.num_proposed and one.num_history - num_prompt > undrafted]
+        chances += [float(kept[ids[one.num_history - num_prompt - 1]]) for one in drafted]
+        num_kept += sum(one.num_accepted for one in drafted)
     assert len(chances) > 500
     expected, spread = sum(chances), np.sqrt(sum(chance * (1.0 - chance) for chance in chances))
     assert abs(num_kept - expected) < 4.0 * spread

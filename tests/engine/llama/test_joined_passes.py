@@ -35,7 +35,7 @@ def rows_alone(model: LlamaModel, ids: list[int]) -> np.ndarray:
 
 def test_each_sequence_has_the_context_for_itself(first: LlamaContext) -> None:
     other = first.other_sequence(2)
-    assert (first.n_ctx, other.n_ctx, first.num_cells) == (256, 256, 768)
+    assert (first.n_ctx, other.n_ctx) == (256, 256)
     first.forward(ONE, 0)
     assert (first.num_past, other.num_past) == (5, 0)
     for _ in range(256 // 4):
@@ -43,17 +43,6 @@ def test_each_sequence_has_the_context_for_itself(first: LlamaContext) -> None:
     first.forward(ONE, 1)  # it still fits
     other.close()
     assert first.handle
-
-
-def test_cells_can_be_shared_among_them(model: LlamaModel) -> None:
-    with LlamaContext(model, ContextParams(256, 1, num_sequences=2, shares_cells=True)) as first:
-        assert (first.n_ctx, first.num_cells) == (256, 256)
-        other = first.other_sequence(1)
-        for _ in range(256 // 4):
-            other.forward(OTHER, 0)
-        with pytest.raises(DecodeError, match="full"):
-            first.forward(ONE, 1)
-        assert first.num_past == 0
 
 
 def test_a_joined_pass_gives_each_the_rows_that_it_would_have_alone(model: LlamaModel, first: LlamaContext) -> None:
@@ -68,14 +57,6 @@ def test_a_joined_pass_gives_each_the_rows_that_it_would_have_alone(model: Llama
     assert other.rollback(2)
     np.testing.assert_allclose(other.forward(OTHER[2:], 2), rows_alone(model, OTHER)[2:], atol=0.02)
     np.testing.assert_allclose(third.forward([7], 1), rows_alone(model, [*ONE, 7])[-1:], atol=0.02)
-
-
-def test_padding_gives_no_rows(model: LlamaModel, first: LlamaContext) -> None:
-    other = first.other_sequence(1)
-    rows = first.forward_joined([PassPart(first, [*ONE, 1, 1], 2, num_padding=2), PassPart(other, OTHER, 1)])
-    np.testing.assert_allclose(rows[0], rows_alone(model, ONE)[3:], atol=0.02)
-    np.testing.assert_allclose(rows[1], rows_alone(model, OTHER)[3:], atol=0.02)
-    assert first.rollback(5)
 
 
 def test_a_prefix_is_shared_and_goes_on_apart(model: LlamaModel, first: LlamaContext) -> None:
@@ -103,13 +84,13 @@ def test_the_state_of_one_can_be_copied_out_and_into_another(model: LlamaModel, 
 
 
 def test_a_pass_that_has_no_room_leaves_every_cache_as_it_was(model: LlamaModel) -> None:
-    with LlamaContext(model, ContextParams(256, 1, num_sequences=2, shares_cells=True)) as first:
+    with LlamaContext(model, ContextParams(256, 1, num_sequences=2)) as first:
         other = first.other_sequence(1)
-        for _ in range(250 // 5):
+        for _ in range(505 // 5):
             first.forward(ONE, 0)
         with pytest.raises(DecodeError):
             first.forward_joined([PassPart(first, ONE, 1), PassPart(other, OTHER, 1)])
-        assert (first.num_past, other.num_past) == (250, 0)
+        assert (first.num_past, other.num_past) == (505, 0)
         np.testing.assert_allclose(other.forward(OTHER, 1), rows_alone(model, OTHER)[3:], atol=0.02)
 
 
@@ -148,7 +129,7 @@ def read(context: LlamaContext, ids: np.ndarray, end: int) -> None:
 def crowded(model: LlamaModel) -> tuple[LlamaContext, LlamaContext, np.ndarray, np.ndarray]:
     """Two sequences that were read in parallel over three windows."""
     n_ctx = -(-(10 * model.sliding_window + 256) // 256) * 256
-    params = ContextParams(n_ctx, 1, flash_attention=FlashAttention.ON, num_sequences=2, shares_cells=True)
+    params = ContextParams(n_ctx, 1, flash_attention=FlashAttention.ON, num_sequences=2)
     first = LlamaContext(model, params)
     other, ids, others = first.other_sequence(1), text_of(model, 1), text_of(model, 2)
     for place in range(0, 3 * model.sliding_window, 16):
@@ -197,7 +178,7 @@ def test_a_full_cache_loses_nothing_of_the_other(windowed: LlamaModel) -> None:
     with first:
         place = other.num_past
         with pytest.raises(DecodeError, match="full"):
-            read(first, np.resize(ids, first.n_ctx + 64), first.n_ctx + 64)
+            read(first, np.resize(ids, 2 * first.n_ctx + 64), 2 * first.n_ctx + 64)
         assert other.num_past == place
         first.clear()
         assert_as_fresh(other, windowed, others, place)

@@ -36,8 +36,8 @@ def test_rows_do_not_depend_on_the_pass(name: str) -> None:
 def test_one_bit_in_one_shape_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     real = LlamaContext.forward
 
-    def forward(self: LlamaContext, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
-        rows = real(self, ids, n_rows, num_padding).copy()
+    def forward(self: LlamaContext, ids: TokenIds, n_rows: int) -> Rows:
+        rows = real(self, ids, n_rows).copy()
         if len(ids) == 4:
             rows[2, 7] = np.nextafter(rows[2, 7], np.float32(np.inf))
         return rows

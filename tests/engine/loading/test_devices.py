@@ -14,12 +14,11 @@ from engine.loading.devices import ALL_LAYERS, LoadAttempt, load_attempts, split
 from engine.loading.loading import (
     LoadedModel,
     LoadOptions,
-    experts_notices,
-    layers_notices,
+    load_notices,
     open_model,
     with_draft_memory,
 )
-from engine.records import Device, LoadRequest, Placement, SplitMode
+from engine.records import Device, LoadRequest, Placement
 from tests.engine.geometries import GEOMETRIES
 from tests.engine.gguf_factory import tiny_llama
 from tests.engine.moe_factory import N_LAYER, tiny_moe
@@ -48,18 +47,8 @@ def test_shares_are_by_free_memory_or_as_given() -> None:
     assert split_over(Placement(), found, found).shares == (3 * GB, 1 * GB)
     assert split_over(Placement(tensor_split=(1.0, 4.0)), found, found).shares == (1.0, 4.0)
     assert split_over(Placement(tensor_split=(1.0, 4.0)), found, found[::-1]).shares == (4.0, 1.0)
-    assert split_over(Placement(split_mode=SplitMode.NONE, main_device=1), found, found).shares == (0.0, 1 * GB)
     assert split_over(Placement(), found, found[1:]).shares == (0.0, 1 * GB)
     assert split_over(Placement(), (), ()).shares == (1.0,)
-
-
-def test_overrides_name_devices_by_number() -> None:
-    found = gpus(GB, GB)
-    placement = Placement(cpu_moe_layers=1, overrides=(("attn_q", "CUDA1"), ("attn_k", "CPU"), ("attn_v", "CUDA_Host")))
-    spread = split_over(placement, found, found)
-    assert [where for _, where in spread.moved] == [1, None, None, None]
-    assert spread.device_of("blk.0.ffn_up_exps.weight", 0) is None
-    assert spread.device_of("blk.1.ffn_up_exps.weight", 0) == 0
 
 
 def test_a_mixture_of_experts_that_fits_goes_to_the_gpu_whole(moe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,11 +125,9 @@ def test_loading_tries_them_one_after_the_other_and_says_what_stayed(
     assert opened == [(ALL_LAYERS, None), (ALL_LAYERS, N_LAYER), (32, None)]
     told = replace(loaded.info, placement=Placement(cpu_moe_layers=4))
     request = LoadRequest(str(path))
-    assert "the experts of 4 layers stay in main memory" in experts_notices(request, told)[0]
-    assert experts_notices(replace(request, placement=told.placement), told) == ()
-    assert experts_notices(request, loaded.info) == ()
-    alone = replace(loaded.info, placement=Placement(cpu_moe_layers=1))
-    assert "the experts of 1 layer stay in main memory" in experts_notices(request, alone)[0]
+    assert "Layers with experts in main memory: 4." in load_notices(request, told, 0)[0]
+    assert load_notices(replace(request, placement=told.placement), told, 0) == ()
+    assert load_notices(request, loaded.info, 0) == ()
 
 
 @pytest.mark.parametrize(
@@ -154,8 +141,8 @@ def test_layers_that_found_no_room_are_reported(
     loaded = open_model(path, LoadOptions(256, 1, gpu_layers=layers))
     try:
         every = loaded.model.n_layer + 1
-        told = layers_notices(LoadRequest(str(path)), loaded)
-        assert layers_notices(LoadRequest(str(path), gpu_layers=layers), loaded) == ()
+        told = load_notices(LoadRequest(str(path)), loaded.info, loaded.model.n_layer)
+        assert load_notices(LoadRequest(str(path), gpu_layers=layers), loaded.info, loaded.model.n_layer) == ()
     finally:
         loaded.close()
     assert [words.replace("of 3", f"of {every}") in notice for notice in told] == ([True] if words else [])

@@ -25,7 +25,7 @@ from engine.loading.loading import (
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, LoadRequest
 from engine.sandbox.probe import probe
-from engine.session import draft_placement
+from engine.session import drafter_choice
 from engine.session.session import Session
 from tests.engine.answers import end_of
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
@@ -78,7 +78,7 @@ def test_an_error_after_loading_frees_the_weights_and_keeps_the_old_model(
             both.load(LoadRequest(str(builtin_target()), n_ctx=512, threads=1))
     assert held == before
     with monkeypatch.context() as patch:
-        patch.setattr(draft_placement, "find_translation", fail)
+        patch.setattr(drafter_choice, "find_translation", fail)
         with pytest.raises(RuntimeError, match="surprise"):
             both.set_draft(str(builtin_draft()))
     assert held == before

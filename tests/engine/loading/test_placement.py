@@ -13,7 +13,7 @@ from engine.fit.cache_size import CacheSetup
 from engine.fit.fit import estimate
 from engine.llama.context import ContextParams, LlamaContext
 from engine.llama.model import LlamaModel
-from engine.loading.loading import LoadOptions, cache_notices, draft_options, open_model, target_options
+from engine.loading.loading import LoadOptions, draft_options, load_notices, open_model, target_options
 from engine.records import (
     CacheType,
     ChatRequest,
@@ -21,6 +21,7 @@ from engine.records import (
     LoadRequest,
     Message,
     Mode,
+    ModelInfo,
     SamplingParams,
 )
 from engine.session.session import Session
@@ -70,10 +71,13 @@ def test_the_draft_goes_where_it_is_asked_to() -> None:
 
 
 def test_flash_attention_that_cannot_be_off_is_reported() -> None:
-    request = LoadRequest("t", flash_attention=FlashAttention.OFF)
-    assert cache_notices(request) == ()
-    assert cache_notices(replace(request, draft_cache_type=CacheType.Q4_0)) == ()  # there is no draft
-    (sentence,) = cache_notices(replace(request, draft="d", draft_cache_type=CacheType.Q4_0))
+    request, info = (
+        LoadRequest("t", gpu_layers=0, flash_attention=FlashAttention.OFF),
+        ModelInfo("t", "t", "llama", 1, 1, 1, 1, 1, 1, 0, ""),
+    )
+    assert load_notices(request, info, 3) == ()
+    assert load_notices(replace(request, draft_cache_type=CacheType.Q4_0), info, 3) == ()  # there is no draft
+    (sentence,) = load_notices(replace(request, draft="d", draft_cache_type=CacheType.Q4_0), info, 3)
     assert "q4_0" in sentence
     assert "Flash attention is on" in sentence
 

@@ -57,10 +57,10 @@ class TimedModel(MarkovModel):
         self._clock, self._cost_ms = clock, cost_ms
         self.sizes: list[int] = []
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         self._clock.now += self._cost_ms(len(ids)) / 1000.0
         self.sizes.append(len(ids))
-        return super().forward(ids, n_rows, num_padding)
+        return super().forward(ids, n_rows)
 
 
 class ScriptedModel(TimedModel):
@@ -73,10 +73,10 @@ class ScriptedModel(TimedModel):
         self._path = np.asarray(path, dtype=np.int32)
         self._height = float(np.log(confidence / (1.0 - confidence) * (n_vocab - 1)))
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         self._logits = np.zeros((self.n_vocab, 1), dtype=np.float32)
-        super().forward(ids, 0, num_padding)
-        end = self.num_past - num_padding
+        super().forward(ids, 0)
+        end = self.num_past
         rows = np.zeros((n_rows, self.n_vocab), dtype=np.float32)
         following = np.arange(end - n_rows + 1, end + 1) % len(self._path)
         rows[np.arange(n_rows), self._path[following]] = self._height
@@ -132,7 +132,7 @@ class ScriptedAnswer:
         self.prompt = np.asarray(self.path[: self.num_prompt], dtype=np.int32)
         self.target.forward(self.prompt[:-1], 0)
         self.stats = StatsRecorder(Mode.AUTO, self.model.n_ctx)
-        config = LoopConfig(self.pacer, self.pacer.prices.padded, (self.pacer,))
+        config = LoopConfig(self.pacer, (self.pacer,))
         self.speculation = Speculation(self.target, self.drafter, Sampler(GREEDY), self.stats, self.prompt, config)
         self.began = self.clock.now
         self.proposals: list[Proposal] = []

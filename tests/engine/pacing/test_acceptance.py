@@ -11,9 +11,8 @@ from engine.drafters.base import Draft
 from engine.pacing.acceptance import (
     TEXT_PRIORS,
     AcceptanceEstimate,
-    draft_estimate,
+    AcceptanceStats,
     draft_kind,
-    text_estimate,
     text_kinds,
 )
 from engine.pacing.constants import (
@@ -23,13 +22,15 @@ from engine.pacing.constants import (
     MATCH_LENGTHS,
     SAMPLED_CHANCES,
 )
+from engine.pacing.cost_curve import CostCurve
+from engine.pacing.pacer import Pacer
 from engine.records import Source
 
 SURE, UNSURE = draft_kind(0.93), draft_kind(0.4)
 
 
 def test_a_class_learns_its_own_chance() -> None:
-    estimate = draft_estimate(greedy=True)
+    estimate = AcceptanceEstimate(GREEDY_CHANCES)
     rng = np.random.default_rng(0)
     for _ in range(600):
         estimate.observe([SURE], int(rng.random() < 0.6))
@@ -40,7 +41,7 @@ def test_a_class_learns_its_own_chance() -> None:
 
 def test_until_something_was_looked_at_a_chance_is_what_others_gave() -> None:
     for greedy, chances in ((True, GREEDY_CHANCES), (False, SAMPLED_CHANCES)):
-        estimate = draft_estimate(greedy=greedy)
+        estimate = AcceptanceStats(greedy=greedy).draft
         assert [estimate.probability(kind) for kind in range(len(chances))] == pytest.approx(list(chances))
         assert not estimate.is_observed
         estimate.observe([SURE], 1)
@@ -50,7 +51,7 @@ def test_until_something_was_looked_at_a_chance_is_what_others_gave() -> None:
 
 
 def test_what_changes_is_forgotten() -> None:
-    estimate = draft_estimate(greedy=True)
+    estimate = AcceptanceEstimate(GREEDY_CHANCES)
     for _ in range(300):
         estimate.observe([SURE], 1)
     for _ in range(100):
@@ -76,7 +77,7 @@ def test_tokens_count_up_to_the_first_rejection() -> None:
 
 
 def test_an_unusual_answer_is_noticed_and_forgotten_at_its_end() -> None:
-    estimate = text_estimate()
+    estimate = AcceptanceStats(greedy=True).text
     kind = text_kinds(Draft([1], Source.NGRAM, match_length=8))[0]
     for _ in range(300):
         estimate.observe([kind], 1)
@@ -90,7 +91,7 @@ def test_an_unusual_answer_is_noticed_and_forgotten_at_its_end() -> None:
 
 
 def test_bad_text_of_one_class_lowers_all_classes_of_the_answer() -> None:
-    estimate = text_estimate()
+    estimate = AcceptanceStats(greedy=True).text
     one, other = (text_kinds(Draft([1], Source.NGRAM, match_length=length))[0] for length in (1, 20))
     before = estimate.probability(other)
     for _ in range(8):
@@ -100,26 +101,9 @@ def test_bad_text_of_one_class_lowers_all_classes_of_the_answer() -> None:
     assert estimate.probability(other) == pytest.approx(before)
 
 
-def test_what_was_learnt_goes_on_where_it_ended() -> None:
-    estimate, again = text_estimate(), text_estimate()
-    for number in range(50):
-        estimate.observe([3, 4, 5], number % 4)
-    again.restore(estimate.saved)
-    estimate.begin()
-    assert [again.probability(kind) for kind in range(8)] == [estimate.probability(kind) for kind in range(8)]
-
-
-@pytest.mark.parametrize(
-    "numbers", [[], [0.0], [1.0, 0.0], [-1.0, 1.0], [0.0, 1e9], [float("nan"), 1.0], [0.0, float("nan")], [0.0] * 3]
-)
-def test_what_cannot_be_counts_is_refused(numbers: list[float]) -> None:
-    with pytest.raises(ValueError, match="counts"):
-        AcceptanceEstimate([0.5]).restore(numbers)
-
-
 def chances_of(draft: Draft) -> list[float]:
     """The chances before anything was learnt."""
-    estimate = text_estimate()
+    estimate = AcceptanceStats(greedy=True).text
     return [estimate.probability(kind) for kind in text_kinds(draft)]
 
 
@@ -138,3 +122,13 @@ def test_ambiguous_text_is_hardly_trusted_however_long_the_match(share: float) -
         chances = chances_of(Draft([1] * 3, Source.NGRAM, scores=[share] * 3, match_length=length))
         assert chances == pytest.approx([AMBIGUOUS_CHANCES[length > 1]] * 3)
         assert max(chances) < 0.4
+
+
+def test_sampled_answers_learn_apart_from_greedy_ones() -> None:
+    pacer = Pacer(CostCurve({1: 7.0}), 0.3)
+    pacer.begin("greedy")
+    pacer.acceptance.observe_drafted([0.91] * 3, 0)
+    pacer.begin("sampled", greedy=False)
+    assert not pacer.acceptance.drafted.is_observed
+    pacer.begin("greedy")
+    assert pacer.acceptance.drafted.is_observed

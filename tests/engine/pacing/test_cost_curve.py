@@ -1,4 +1,4 @@
-"""Tests the cost curve: shape from few points, padding if it pays, corrections by measured passes."""
+"""Tests the cost curve: shape from few points, corrections by measured passes."""
 
 import pytest
 from hypothesis import given
@@ -8,12 +8,6 @@ from engine.pacing.constants import DEFAULT_COST_CURVE, MAX_PASS, MEASURED_SIZES
 from engine.pacing.cost_curve import CostCurve
 
 STAIRCASE = {1: 1.0, 2: 1.64, 3: 2.24, 4: 1.57, 5: 2.24, 6: 2.85, 8: 2.71, 10: 3.96, 12: 3.82, 16: 3.73, 32: 7.95}
-
-
-def test_a_pass_is_padded_up_to_a_cheaper_size() -> None:
-    curve = CostCurve(STAIRCASE)
-    assert [curve.padded(n) for n in (1, 2, 3, 4, 6)] == [1, 4, 4, 4, 8]
-    assert curve.cost_ms(3) == curve.cost_ms(4) == pytest.approx(1.57)
 
 
 def test_unmeasured_sizes_are_interpolated_and_continue_the_shape() -> None:
@@ -27,7 +21,6 @@ def test_what_was_measured_of_another_model_here_is_the_shape_of_this_one() -> N
     other = {n: ms / STAIRCASE[1] for n, ms in STAIRCASE.items()}
     curve = CostCurve({1: 50.0}, other)
     assert {n: curve.points_ms[n] for n in STAIRCASE} == pytest.approx({n: 50.0 * ms for n, ms in other.items()})
-    assert curve.padded(3) == 4
     assert CostCurve({1: 50.0, 4: 120.0}, other).points_ms[4] == pytest.approx(120.0)
 
 
@@ -59,12 +52,11 @@ def test_one_disturbed_pass_changes_little() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 40), st.floats(0.001, 1000)), max_size=80))
-def test_it_stays_positive_and_pads_within_reason(seen: list[tuple[int, float]]) -> None:
+def test_it_stays_positive(seen: list[tuple[int, float]]) -> None:
     curve = CostCurve(STAIRCASE)
     for num_tokens, milliseconds in seen:
         curve.observe(num_tokens, milliseconds)
     assert all(value > 0 for value in curve.points_ms.values())
-    assert all(n <= curve.padded(n) <= min(n + 3, MAX_PASS) for n in range(1, MAX_PASS + 1))
 
 
 AMX = {n: 27.1 + 2.1 * n for n in range(2, 17)} | {n: 13.5 + 3.5 * n for n in range(17, 33)} | {1: 15.2, 33: 227.0}
@@ -73,37 +65,6 @@ AMX = {n: 27.1 + 2.1 * n for n in range(2, 17)} | {n: 13.5 + 3.5 * n for n in ra
 def test_jumps_after_tiles_of_16_and_32_rows_are_not_smoothed() -> None:
     curve = CostCurve({n: AMX[n] for n in MEASURED_SIZES})
     assert curve.points_ms == pytest.approx(AMX, rel=0.01)
-    assert [n for n in range(1, MAX_PASS + 1) if curve.padded(n) != n] == []
-
-
-def test_a_plain_pass_is_never_padded_though_it_alone_became_slower() -> None:
-    curve = CostCurve(STAIRCASE)
-    for _ in range(200):
-        curve.observe(1, 2.0)
-    assert curve.points_ms[4] < 0.97 * curve.points_ms[1]
-    assert curve.padded(1) == 1
-    assert curve.cost_ms(1) == pytest.approx(2.0, rel=0.01)
-
-
-def test_unseen_sizes_follow_if_all_seen_ones_are_far_cheaper() -> None:
-    """The curve was measured on a busy machine: its plain pass must not stay expensive until one is tried."""
-    busy = {n: 6.0 * ms for n, ms in STAIRCASE.items()}
-    curve = CostCurve(busy)
-    for _ in range(100):
-        for size in (4, 8, 4, 16):
-            curve.observe(size, STAIRCASE[size])
-    assert curve.cost_ms(1) == pytest.approx(STAIRCASE[1], rel=0.25)
-    assert curve.points_ms[32] == pytest.approx(STAIRCASE[32], rel=0.25)
-
-
-def test_a_plain_pass_follows_that_became_dear_while_another_program_ran() -> None:
-    curve = CostCurve(STAIRCASE)
-    for _ in range(100):
-        curve.observe(1, 4.0 * STAIRCASE[1])
-    for _ in range(60):
-        for size in (4, 8):
-            curve.observe(size, STAIRCASE[size])
-    assert curve.cost_ms(1) == pytest.approx(STAIRCASE[1], rel=0.3)
 
 
 @pytest.mark.parametrize("sizes", [(4,), (4, 8)])
@@ -220,3 +181,49 @@ def test_doubted_larger_passes_are_assumed_cheap_until_tried() -> None:
     assert curve.cost_ms(4) == pytest.approx(45.0)
     curve.replace({1: 10.0, 4: 30.0, 8: 60.0})
     assert curve.known_ms == {1: 10.0, 4: 30.0, 8: 60.0}
+
+
+def test_one_pass_that_met_another_program_is_not_believed_at_once() -> None:
+    curve = CostCurve({1: 10.0, 2: 18.0})
+    curve.observe(4, 90.0)
+    assert curve.cost_ms(4) < 0.45 * 90.0
+    curve.observe(4, 19.5)
+    curve.observe(4, 21.0)
+    assert curve.cost_ms(4) == pytest.approx(19.5)
+
+
+def test_one_pass_that_is_cheaper_than_hoped_is_believed_at_once() -> None:
+    curve = CostCurve({1: 10.0, 2: 18.0})
+    before = curve.cost_ms(8)
+    curve.observe(8, 12.0)
+    assert before > 18.0
+    assert curve.cost_ms(8) == pytest.approx(12.0)
+
+
+def test_what_a_try_says_of_a_size_says_something_of_larger_ones() -> None:
+    curve = CostCurve({1: 10.0})
+    before = curve.points_ms[16]
+    assert before == pytest.approx(10.0 * DEFAULT_COST_CURVE[16])
+    for _ in range(3):
+        curve.observe(4, 12.0)
+    assert curve.points_ms[16] < 0.9 * before
+
+
+def test_what_is_only_hoped_is_not_kept_and_what_was_learnt_is() -> None:
+    curve = CostCurve({1: 10.0, 2: 18.0})
+    assert curve.known_ms == {1: 10.0, 2: 18.0}
+    for _ in range(2):
+        curve.observe(4, 20.0)
+    assert set(curve.known_ms) == {1, 2}
+    curve.observe(4, 20.0)
+    assert curve.known_ms == pytest.approx({1: 10.0, 2: 18.0, 4: 20.0})
+
+
+def test_what_was_learnt_outlives_a_measurement_that_is_no_longer() -> None:
+    curve = CostCurve({1: 10.0})
+    for _ in range(3):
+        curve.observe(8, 30.0)
+    curve.replace({1: 5.0, 2: 9.0})
+    assert curve.points_ms[8] == pytest.approx(15.0)
+    curve.replace({1: 5.0, 8: 20.0, 16: 40.0})
+    assert curve.points_ms[8] == pytest.approx(20.0)

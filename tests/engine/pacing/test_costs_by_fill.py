@@ -130,7 +130,7 @@ def test_a_curve_that_was_wrong_takes_those_of_other_fills_with_it(
     costs.observe_passes(1, [1.1])
     monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: dict.fromkeys(MEASURED_SIZES, 0.3))
     monkeypatch.setattr(pair_costs, "few_passes_ms", lambda _sequence, sizes, *_, **__: dict.fromkeys(sizes, 0.3))
-    costs.request_check()
+    costs._is_checked = False
     costs.measure()
     fill(target.sequence, 1200)
     costs.observe_passes(1, [0.3])

@@ -85,7 +85,7 @@ class ScriptedAnswer:
             unseeded(sampling),
             stats,
             ids,
-            LoopConfig(self.pacer, self.pacer.prices.padded, (self.pacer,)),
+            LoopConfig(self.pacer, (self.pacer,)),
         )
         given: list[int] = []
         while len(given) < count:
@@ -237,10 +237,10 @@ class Timed(MarkovModel):
         self._now, self._token_s = now, token_s
         self.num_tokens = 0
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         self._now[0] += len(ids) * self._token_s
         self.num_tokens += len(ids)
-        return super().forward(ids, n_rows, num_padding)
+        return super().forward(ids, n_rows)
 
 
 @pytest.mark.parametrize("ends", [frozenset[int](), frozenset(range(N_VOCAB))], ids=["goes on", "ends at once"])
@@ -355,7 +355,7 @@ def test_looks_become_rare_where_they_take_a_share_of_a_pass_but_never_end(
 class Failing(MarkovModel):
     """Computes NaN."""
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         raise DecodeError("No pass.")
 
 

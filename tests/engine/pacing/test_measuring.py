@@ -117,10 +117,10 @@ class Failing(RecurrentModel):
 
     fails_from = 1 << 30
 
-    def forward(self, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def forward(self, ids: TokenIds, n_rows: int) -> Rows:
         if self.num_forwards >= self.fails_from:
             raise DecodeError("No pass.")
-        return super().forward(ids, n_rows, num_padding)
+        return super().forward(ids, n_rows)
 
 
 @pytest.mark.parametrize("name", ["passes", "few passes", "drafting"])
@@ -161,9 +161,9 @@ def drafting_times(
         now[0] += next(milliseconds) / 1000.0
         return propose(self, *of)  # type: ignore[arg-type]
 
-    def read(self: CachedSequence, ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def read(self: CachedSequence, ids: TokenIds, n_rows: int) -> Rows:
         now[0] += read_ms / 1000.0 if len(ids) == MAX_PASS else 0.0
-        return forward(self, ids, n_rows, num_padding)
+        return forward(self, ids, n_rows)
 
     monkeypatch.setattr(DraftModelDrafter, "propose", timed)
     monkeypatch.setattr(CachedSequence, "forward", read)
@@ -251,9 +251,9 @@ def test_of_slow_passes_each_size_is_tried_once(monkeypatch: pytest.MonkeyPatch)
     sequence = CachedSequence(MarkovModel(P_LOGITS))
     forward = sequence._forward
 
-    def slow(ids: TokenIds, n_rows: int, num_padding: int = 0) -> Rows:
+    def slow(ids: TokenIds, n_rows: int) -> Rows:
         sizes.append(len(ids))
-        return forward(ids, n_rows, num_padding)
+        return forward(ids, n_rows)
 
     sequence._forward = slow
     assert set(few_passes_ms(sequence, (1, 4), budget_s=0.0)) == {1, 4}

@@ -73,7 +73,7 @@ def test_a_reason_is_put_into_words_only_where_it_changes(monkeypatch: pytest.Mo
     pacer = Pacer(CostCurve(TINY), 0.6)
     pacer.begin()
     asked: list[int] = []
-    monkeypatch.setattr(reasons, "draft_not_paying", lambda *_args, **_more: asked.append(1) or "draft paused")
+    monkeypatch.setattr(reasons, "draft_sentence", lambda *_args, **_more: asked.append(1) or "draft paused")
     for _ in range(50):
         pacer.decide([], has_model=True, limit=16)
         pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)

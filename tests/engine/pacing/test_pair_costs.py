@@ -111,11 +111,11 @@ def test_measuring_ends_before_the_next_pass_when_somebody_waits(
     num_passes, num_late, threads = 0, 0, [one.context.threads for one in pair]
     forward = CachedSequence.forward
 
-    def counted(sequence: CachedSequence, ids: Sequence[int], num_rows: int, num_padding: int = 0) -> object:
+    def counted(sequence: CachedSequence, ids: Sequence[int], num_rows: int) -> object:
         nonlocal num_passes, num_late
         num_passes += 1
         num_late += num_passes > num_before and sequence is pair[0].sequence
-        return forward(sequence, ids, num_rows, num_padding)
+        return forward(sequence, ids, num_rows)
 
     monkeypatch.setattr(CachedSequence, "forward", counted)
     costs.measure(60.0, should_stop=lambda: num_passes >= num_before)
@@ -129,27 +129,6 @@ def test_measuring_ends_before_the_next_pass_when_somebody_waits(
     assert costs.pacer is not None
     for one, number in zip(pair, threads, strict=True):
         one.context.set_threads(number)
-
-
-@pytest.mark.parametrize("num_before", [0, 1, 5, 21])
-def test_measuring_for_an_answer_stops_before_the_next_pass(
-    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch, num_before: int
-) -> None:
-    costs = PairCosts(*pair, REQUEST, CostStore())
-    passes: list[object] = []
-    forward = CachedSequence.forward
-
-    def counted(sequence: CachedSequence, ids: Sequence[int], num_rows: int, num_padding: int = 0) -> object:
-        passes.append(sequence)
-        return forward(sequence, ids, num_rows, num_padding)
-
-    monkeypatch.setattr(CachedSequence, "forward", counted)
-    costs.prepare(paced=True, should_stop=lambda: len(passes) >= num_before)
-    assert len(passes) >= num_before
-    assert pair[0].sequence not in passes[num_before:]  # passes of the draft are timed together
-    assert [one.sequence.num_past for one in pair] == [0, 0]
-    costs.prepare(paced=True)
-    assert costs.pacer is not None
 
 
 def test_a_stop_ends_the_pass_that_is_measured_for_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,29 +183,11 @@ def test_a_curve_that_passes_contradict_is_measured_again_when_idle(
     )
     costs.measure(0.2)
     assert points(costs)[1] != 1.0  # once it is well known, nothing is checked
-    costs.request_check()
+    costs._is_checked = False
     assert wants(costs)
     costs.measure(0.2)
     assert (points(costs)[1], points(costs)[8]) == (1.0, 2.0)
     assert not wants(costs)
-
-
-def test_an_answer_much_quicker_than_the_curve_has_it_doubted() -> None:
-    session = Session()
-    session.load(replace(REQUEST, threads=1))  # fewer threads are not tried: another number needs another curve
-    try:
-        session.measure(0.2)
-        costs = session._pair_costs()
-        assert costs.pacer is not None
-        request = ChatRequest(raw_prompt="Once", mode=Mode.DRAFT, depth=3, max_tokens=64, sampling=SamplingParams(0.0))
-        costs.pacer.curve.replace({n: 1000.0 * ms for n, ms in points(costs).items()})
-        *_, last = session.generate(request)
-        assert isinstance(last, Finished)
-        assert not costs._is_checked  # `needs_measuring` is False while other programs use the cores
-        session.measure(0.2)
-        assert points(costs)[1] < 500.0
-    finally:
-        session.close()
 
 
 def test_plain_answers_do_not_keep_the_curve_from_being_measured(pair: tuple[LoadedModel, LoadedModel]) -> None:
@@ -270,24 +231,6 @@ def test_a_disturbed_size_is_measured_again(
     costs.measure(0.2)
     assert not wants(costs)
     assert {n: points(costs)[n] for n in true_ms} == pytest.approx(true_ms)
-
-
-def test_sizes_that_were_never_measured_are_not_checked(
-    pair: tuple[LoadedModel, LoadedModel], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On a slow model larger passes are not measured, and their estimates prove nothing."""
-    monkeypatch.setattr(pair_costs, "measure_passes", lambda *_: {1: 100.0, 4: 200.0})
-    checked: list[int] = []
-
-    def few(_sequence: CachedSequence, sizes: Sequence[int], *_others: object, **_named: object) -> dict[int, float]:
-        checked.extend(sizes)
-        return {n: points(costs)[n] for n in sizes}
-
-    monkeypatch.setattr(pair_costs, "few_passes_ms", few)
-    costs = PairCosts(*pair, REQUEST, CostStore())
-    costs.measure(0.2)
-    assert checked == [1, 4]
-    assert not wants(costs)
 
 
 def test_another_cache_type_or_number_of_threads_is_another_measurement(

@@ -129,14 +129,6 @@ def test_beside_other_answers_plain_passes_beside_others_count() -> None:
     assert found[0] == pytest.approx(120.0, rel=0.01)
 
 
-def test_a_curve_from_a_busy_machine_is_detected_a_busy_answer_is_not() -> None:
-    quicker, slower = Machine(), Machine()
-    quicker.larger(*[30.0] * 8)
-    slower.larger(*[480.0] * 8)
-    assert quicker.answer.is_curve_too_high
-    assert not slower.answer.is_curve_too_high
-
-
 def answer_stats(curve_ms: dict[int, float], seconds: float, monkeypatch: pytest.MonkeyPatch) -> RunStats:
     """Statistics of an answer with repeating text, on a clock that advances with each query."""
     ticks = count()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from greenlet import getcurrent
 
-from engine.errors import CacheFullError, DecodeError
+from engine.errors import DecodeError
 from engine.interfaces import SINGLE_ANSWER, Rows
 from engine.llama.context import LlamaContext, PassPart
 from engine.session.batcher import Batcher
@@ -39,8 +39,8 @@ class ScriptedSequence:
     def params(self) -> SimpleNamespace:
         return SimpleNamespace(max_rows=self.max_rows)
 
-    def forward(self, ids: Sequence[int], n_rows: int, num_padding: int = 0) -> Rows:
-        return self.forward_joined([PassPart(cast("LlamaContext", self), ids, n_rows, num_padding)])[0]
+    def forward(self, ids: Sequence[int], n_rows: int) -> Rows:
+        return self.forward_joined([PassPart(cast("LlamaContext", self), ids, n_rows)])[0]
 
     def rollback(self, num_past: int) -> bool:
         self.num_past = num_past if self.can_roll_back else self.num_past
@@ -79,11 +79,11 @@ class Place:
         self.batcher.read_budget = lambda _num_tokens: 10
 
     def forward(self, sequence: ScriptedSequence, num_tokens: int, n_rows: int = 0) -> tuple[Rows, Any]:
-        return self.batcher.forward(cast("LlamaContext", sequence), range(num_tokens), n_rows, 0)
+        return self.batcher.forward(cast("LlamaContext", sequence), range(num_tokens), n_rows)
 
     def start(self, *works: Callable[[], None]) -> None:
-        for lane, work in enumerate(works):
-            self.batcher.start(work, lane)
+        for work in works:
+            self.batcher.start(work)
 
     def run(self) -> None:
         for _ in range(1000):
@@ -277,79 +277,6 @@ def test_what_others_put_into_a_pass_is_known(place: Place) -> None:
     assert place.batcher.composition(is_drafting=True) == SINGLE_ANSWER
 
 
-@dataclass(eq=False)
-class CellSequence(ScriptedSequence):
-    """A sequence that shares a limited number of cells; its content can be saved elsewhere."""
-
-    beside: list[CellSequence] = field(default_factory=list)
-    num_cells: int = 80
-    begun_at: list[int] = field(default_factory=list)  # tokens that it held at each of its passes
-
-    def forward_joined(self, parts: Sequence[PassPart]) -> list[Rows]:
-        wanted = sum(len(part.ids) for part in parts)
-        if sum(one.num_past for one in self.beside) + wanted > self.num_cells:
-            raise CacheFullError("scripted")
-        for part in parts:
-            sequence = cast("CellSequence", part.sequence)
-            sequence.begun_at.append(sequence.num_past)
-        return super().forward_joined(parts)
-
-    def export_state(self) -> SimpleNamespace:
-        return SimpleNamespace(ids=range(self.num_past))
-
-    def import_state(self, kept: SimpleNamespace) -> bool:
-        self.num_past = len(kept.ids)
-        return True
-
-
-def test_who_gave_its_room_to_another_makes_no_pass_until_it_has_it_back(place: Place) -> None:
-    sequences = list[CellSequence]()
-    sequences += [CellSequence(1, i, place.passes, beside=sequences) for i in range(2)]
-    place.batcher.target = cast("LlamaContext", sequences[0])
-    place.batcher._sequences = {(1, i): cast("Any", one) for i, one in enumerate(sequences)}
-
-    def work(lane: int) -> Callable[[], None]:
-        def run() -> None:
-            for _ in range(45):  # at forty tokens each the cache is full
-                place.forward(sequences[lane], 1, 1)
-            if lane == 0:
-                sequences[0].clear()
-
-        return run
-
-    place.start(work(0), work(1))
-    place.run()
-    assert [one.begun_at for one in sequences] == [list(range(45))] * 2
-
-
-def test_one_that_waits_for_room_and_is_stopped_waits_no_more(place: Place) -> None:
-    sequences, stopped, told = list[CellSequence](), set[int](), list[str]()
-    sequences += [CellSequence(1, i, place.passes, beside=sequences) for i in range(2)]
-    place.batcher.target = cast("LlamaContext", sequences[0])
-    place.batcher._sequences = {(1, i): cast("Any", one) for i, one in enumerate(sequences)}
-
-    def fill(sequence: CellSequence) -> None:
-        for _ in range(70):
-            place.forward(sequence, 1, 1)
-
-    def second() -> None:
-        try:
-            fill(sequences[1])
-        except DecodeError as error:
-            told.append(str(error))
-
-    for lane, work in enumerate((lambda: fill(sequences[0]), second)):
-        place.batcher.start(work, lane, lambda lane=lane: lane in stopped)  # type: ignore[misc]
-    while place.batcher.has_space:
-        place.batcher.step()
-    place.batcher.step()
-    assert (told, len(place.batcher), place.batcher.has_space) == ([], 2, False)
-    stopped.add(1)
-    place.batcher.step()
-    assert (told, len(place.batcher), place.batcher.has_space) == (["The answer was stopped."], 1, True)
-    assert sequences[1].num_past == 0
-
-
 @pytest.mark.parametrize(("can_roll_back", "left"), [(True, 7), (False, 0)])
 def test_a_stop_ends_the_reading_of_a_prompt_at_the_next_pass(place: Place, *, can_roll_back: bool, left: int) -> None:
     told, stopped = list[str](), list[bool]()
@@ -364,8 +291,8 @@ def test_a_stop_ends_the_reading_of_a_prompt_at_the_next_pass(place: Place, *, c
             place.forward(place.targets[1], 1000)
         told.append("stopped")
 
-    place.batcher.start(answering, 0)
-    place.batcher.start(reading, 1, lambda: bool(stopped))
+    place.batcher.start(answering)
+    place.batcher.start(reading, lambda: bool(stopped))
     place.batcher.step()
     place.batcher.step()
     assert (place.targets[1].num_past, told) == (27, [])

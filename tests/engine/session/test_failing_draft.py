@@ -44,12 +44,12 @@ def failing_after(monkeypatch: pytest.MonkeyPatch, session: Session, num_passes:
     assert session._draft is not None
     of_draft, decode, passes = session._draft.context, LlamaContext._decode, [0]
 
-    def decode_or_fail(self: LlamaContext, ids: TokenIds, n_rows: int, num_padding: int) -> None:
+    def decode_or_fail(self: LlamaContext, ids: TokenIds, n_rows: int) -> None:
         if self is of_draft:
             passes[0] += 1
             if passes[0] > num_passes:
                 raise DecodeError(REASON)
-        decode(self, ids, n_rows, num_padding)
+        decode(self, ids, n_rows)
 
     monkeypatch.setattr(LlamaContext, "_decode", decode_or_fail)
 

@@ -21,7 +21,7 @@ from engine.llama.head_context import HeadContext
 from engine.loading.loading import LoadOptions
 from engine.records import LoadRequest, Mode, Source
 from engine.sandbox.probe import probe, probe_head
-from engine.session import head_choice
+from engine.session import drafter_choice
 from engine.session.session import Session
 from tests.engine.answers import answer
 from tests.engine.gguf_factory import GgufFile, Kind, tiny_llama
@@ -51,7 +51,7 @@ def test_a_head_of_another_model_is_refused(tmp_path: Path) -> None:
     tokens = list(other.metadata["tokenizer.ggml.tokens"][1][1])
     tokens[260] = "z"
     other = other.with_metadata(tokenizer__ggml__tokens=(Kind.ARRAY, (Kind.STRING, tokens)))
-    assert "Token 260" in refused(tmp_path, tiny_llama(), other)
+    assert "another vocabulary" in refused(tmp_path, tiny_llama(), other)
     assert "architecture qwen35, and the target is llama" in refused(
         tmp_path, tiny_llama(), head_only(qwen35_with_mtp())
     )
@@ -114,14 +114,14 @@ def test_without_the_functions_of_llama_cpp_the_method_is_left_out(
 
 
 def test_heads_that_do_not_fit_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fit = head_choice.fit_context
+    fit = drafter_choice.fit_context
 
     def without_room(paths: list[str], options: LoadOptions) -> LoadOptions:
         if options.heads:
             raise NotEnoughMemoryError("It needs about 9 GB; 1 GB are free.")
         return fit(paths, options)
 
-    monkeypatch.setattr(head_choice, "fit_context", without_room)
+    monkeypatch.setattr(drafter_choice, "fit_context", without_room)
     session, ready = load(tmp_path, qwen35_with_mtp())
     assert (ready.own_head, ready.unavailable[Mode.HEAD]) == (None, "It needs about 9 GB; 1 GB are free.")
     assert ready.has_heads

@@ -77,14 +77,6 @@ def test_a_short_prompt_read_without_rows_is_read_again(tmp_path: Path) -> None:
     session.close()
 
 
-def test_a_head_gives_the_plain_tokens(loaded: Session) -> None:
-    for prompt in (PROMPT, "b a b", "The end."):
-        plain = answer(loaded, Mode.OFF, prompt)
-        for depth in (2, 5):
-            end = answer(loaded, Mode.HEAD, prompt, depth=depth)
-            assert end.token_ids == plain.token_ids
-
-
 @pytest.mark.parametrize("kind", ["eagle3", "three layers"])
 def test_a_head_gives_the_plain_tokens_of_many_prompts(kind: str, tmp_path: Path) -> None:
     target, head = KINDS[kind]
@@ -105,13 +97,6 @@ def test_another_turn_and_an_edited_one_give_the_plain_tokens(loaded: Session) -
     for prompt in (PROMPT, PROMPT + " and more of it", "Once upon another", PROMPT, "x"):
         told = [answer(loaded, mode, prompt, depth=None if mode is Mode.OFF else 3) for mode in (Mode.HEAD, Mode.OFF)]
         assert agrees(loaded, told[1], told[0], prompt)
-
-
-def test_a_full_context_ends_the_answer_as_it_ends_plain(loaded: Session) -> None:
-    modes = ((Mode.OFF, None), (Mode.HEAD, 4))
-    told = [answer(loaded, mode, max_tokens=None, depth=d) for mode, d in modes]
-    assert told[0].reason is told[1].reason is FinishReason.CONTEXT
-    assert told[0].token_ids == told[1].token_ids
 
 
 def test_a_stop_in_the_middle_leaves_it_usable(loaded: Session) -> None:

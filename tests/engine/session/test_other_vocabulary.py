@@ -30,8 +30,8 @@ PROMPTS = [f"{start} {who}" for start in ("Once upon a time, there was", "The", 
 # A pair trained on the same stories, one of them with letters as tokens, so its drafts are translated; and a pair with
 # different words.
 PAIRS = {
-    "written": ("stories260K-f16.gguf", "babyllama-tok105-f16.gguf", 0.60),
-    "drawn": ("aidreams260K-f32.gguf", "stories260K-f16.gguf", 0.94),
+    "letters": ("stories260K-f16.gguf", "babyllama-tok105-f16.gguf", 0.60),
+    "words": ("aidreams260K-f32.gguf", "stories260K-f16.gguf", 0.94),
 }
 
 
@@ -96,7 +96,7 @@ def test_a_conversation_goes_on_from_what_the_draft_has_read(pair: Session) -> N
 
 def test_two_conversations_in_turn_one_edited_and_one_stopped(tmp_path: Path) -> None:
     """With the state cache, which holds the draft's own tokens: the answers are those of plain decoding."""
-    target, draft, _ = PAIRS["written"]
+    target, draft, _ = PAIRS["letters"]
     session = Session(state_folder=tmp_path)
     session.states.set_limit(1 << 28)
     session.load(LoadRequest(shared_model(target), shared_model(draft), threads=1))
@@ -138,7 +138,7 @@ def test_a_draft_with_a_state_or_a_small_cache_reads_on(cache: CacheType) -> Non
     """A recurrent draft, whose memory can be restored to one position only, and a quantized cache."""
     draft = shared_model("tiny-rwkv7-834K-f32.gguf") if cache is CacheType.F16 else str(builtin_draft())
     session = Session()
-    session.load(LoadRequest(shared_model(PAIRS["written"][0]), draft, threads=1, draft_cache_type=cache))
+    session.load(LoadRequest(shared_model(PAIRS["letters"][0]), draft, threads=1, draft_cache_type=cache))
     for prompt in PROMPTS[:3]:
         plain = answer(session, Mode.OFF, prompt)
         drafted = answer(session, Mode.DRAFT, prompt, depth=3)

@@ -198,24 +198,6 @@ def test_a_stop_ends_one_answer_and_no_other(side_by_side: Asker) -> None:
     assert heard[1].finished.stats.tokens < 200
 
 
-def test_a_long_prompt_is_read_a_part_at_a_time_while_an_answer_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.pacing.pair_costs.PairCosts.read_budget", lambda _costs, _num_tokens: 8)
-    monkeypatch.setattr("engine.session.answer.TEXT_INTERVAL_S", 0.0)  # passes of such a small model take a millisecond
-    asker = Asker(2, n_ctx=1024)
-    long = question("Once upon a time " * 13, max_tokens=4)
-    short = question("The dog", max_tokens=100)
-    written = list[tuple[int, str]]()
-
-    def take(event: Event) -> None:
-        if isinstance(event, TextChunk):
-            written.append((event.request_id, event.text))
-
-    asker.ask([short, long], take)
-    before = "".join(text for number, text in written[: [number for number, _ in written].index(long.request_id)])
-    assert len(before) > 15  # characters, which are tokens here, arrived continuously
-    asker.close()
-
-
 def test_an_edit_before_the_window_is_answered_as_by_a_fresh_model(tmp_path: Path) -> None:
     path = str(tiny_windowed(window=32).write(tmp_path / "windowed.gguf"))
     asker = Asker(2, target=path, n_ctx=768)
@@ -290,24 +272,6 @@ def test_a_job_that_shares_runs_beside_answers_and_another_does_not(side_by_side
         (value,) = values
         assert value[0] == (2 if shares else 0)
         assert bool(value[1]) is shares
-
-
-def test_answers_that_share_a_cache_wait_for_room_and_none_is_lost() -> None:
-    asker = Asker(4, n_ctx=256, shared_context=True)
-    assert asker.sessions[0].slot(0).parallel == 4
-    asked = [question(text, max_tokens=100) for text in PROMPTS]
-    heard = asker.ask(asked)
-    assert [one.finished.stats.tokens for one in heard] == [100] * 4
-    assert_alike(asked, heard, alone(asked))
-    asker.close()
-
-
-def test_one_that_fills_the_shared_cache_alone_ends_as_it_would_by_itself() -> None:
-    asker = Asker(2, n_ctx=256, shared_context=True)
-    heard = asker.ask([question("Once", max_tokens=400), question("The dog", max_tokens=30)])
-    assert heard[0].finished.reason is FinishReason.CONTEXT
-    assert heard[1].finished.stats.tokens == 30
-    asker.close()
 
 
 def test_a_memory_that_is_a_state_answers_one_at_a_time() -> None:

@@ -104,7 +104,7 @@ def test_the_oldest_turns_are_summarised_and_the_rest_stays() -> None:
     assert request.messages[2:] == conversation(7)[2 + number :]
     assert request.overflow is Overflow.DROP
     assert len(words(request.messages)) <= N_CTX - N_CTX // 8
-    assert f"the {number} oldest messages" in note
+    assert str(number) in note
     assert any(update.total == 200 for update in updates)
 
 

@@ -81,7 +81,8 @@ def test_what_is_asked_for_ends_the_pass_that_is_measured(
 
 def test_a_stop_without_work_ends_nothing(bench: Bench) -> None:
     bench.worker.stop()
-    assert not bench.ended.wait(0.05)
+    bench.gives_up.set()
+    assert not bench.ended.is_set()
     bench.worker.generate(question(1))
     assert bench.events.wait_for(Finished).reason is FinishReason.LENGTH
 

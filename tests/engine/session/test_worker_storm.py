@@ -54,7 +54,7 @@ class Storm:
         kind = self.dice.choice([CacheType.F16, CacheType.F16, CacheType.Q8_0])
         asked = LoadRequest(self.any_file(), draft, self.dice.choice([None, 256]), cache_type=kind)
         if self.side_by_side:
-            asked = replace(asked, parallel=self.dice.choice([1, 3, 4]), shared_context=self.dice.choice([True, False]))
+            asked = replace(asked, parallel=self.dice.choice([1, 3, 4]))
         self.wanted.append(self.worker.load(asked))
 
     def draft(self) -> None:
@@ -124,6 +124,6 @@ def test_whatever_is_asked_is_answered_once_and_in_its_turn(
         assert sorted(storm.answered) == sorted(storm.wanted)
     else:
         assert storm.answered == storm.wanted
-    assert storm.num_tokens > 100
+    assert storm.num_tokens > 30
     assert storm.worker.close(20)
     assert not [record for record in caplog.records if record.exc_info], caplog.text

@@ -13,21 +13,15 @@ from filelock import FileLock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.cache import states
-from engine.pacing import learning
-from engine.pacing.learning import AcceptanceStats, AcceptanceStore
 from engine.storage import cost_store, json_store
 from engine.storage.cost_store import CostStore, SavedCosts, file_facts, key_of
 from engine.storage.json_store import JsonStore
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 COSTS = SavedCosts(2, {0: {1: 7.0, 8: 19.25}, 2: {1: 9.5}})
-STATS = AcceptanceStats(greedy=True).saved
 # For each store: how it is made, its file's name, the name and format of its entries, and a good entry.
 STORES: dict[str, tuple[Any, str, str, int, Any]] = {
     "costs": (CostStore, cost_store.FILE_NAME, "costs", 1, COSTS),
-    "acceptance": (AcceptanceStore, learning.FILE_NAME, "pairs", 2, {"drafted greedy": STATS}),
-    "speeds": (states.speed_store, states.FILE_NAME, "speeds", 1, {states.DISK: 5.0}),
 }
 DAMAGED = [b"", b"\xff\xfe not text", b"[]", b"null", b"[" * 100_000]
 
@@ -62,16 +56,6 @@ DAMAGED_ENTRIES: dict[str, list[dict[str, object]]] = {
         {"threads": 0}, {"threads": 2000}, {"threads": None}, {"bands": {}}, {"bands": {"0": {"2": 7.0}}},
         *({"bands": {"0": {"1": ms}}} for ms in (-7.0, float("nan"), 5e-324)),
     ],
-    "acceptance": [
-        {"drafted greedy": {**STATS, noun: value}}
-        for noun, value in [
-            ("text", [1.0]), ("text", [-1.0] * 36), ("draft", [float("nan")] * 22), ("drafted", None),
-            ("draft", [*([1.0] * 11), *([0.0] * 11)]),  # more accepted than proposed
-            ("draft", [0.0] * 20),  # of other classes than today's
-            ("average", [1.0, 1e300, 1.0]),
-        ]
-    ] + [{"drafted greedy": {key: value for key, value in STATS.items() if key != missing}} for missing in STATS],
-    "speeds": [{"disk": speed} for speed in ("fast", 0.0, float("nan"), float("inf"))],
 }  # fmt: skip
 
 
@@ -170,16 +154,3 @@ def test_another_file_or_fact_has_another_key(tmp_path: Path) -> None:
     assert key_of("target", 2) != key_of("target", 1)
     assert key_of("ab", "c") != key_of("a", "bc")
     assert file_facts(str(tmp_path / "absent")) == (str(tmp_path / "absent"),)
-
-
-def test_a_new_speed_counts_half(tmp_path: Path) -> None:
-    speeds, disk = states.StateSpeeds(tmp_path), states.DISK
-    assert speeds.seconds("model", disk, 100.0) is None
-    speeds.record("model", disk, 100.0, 1.0)
-    speeds.record("model", disk, 300.0, 1.0)
-    speeds.save()
-    for found in (speeds, states.StateSpeeds(tmp_path)):
-        assert found.seconds("model", disk, 200.0) == pytest.approx(1.0)
-        assert found.seconds("model", states.MEMORY, 500.0) is found.seconds("other", disk, 5.0) is None
-        found.raise_after_rejection("model", disk)
-        assert found.seconds("model", disk, 220.0) == pytest.approx(1.0)

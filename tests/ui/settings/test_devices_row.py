@@ -78,8 +78,6 @@ def test_what_was_typed_stays_beside_what_is_ticked(row: DevicesRow, qtbot: QtBo
         ("device", "CUDA0; CUDA1", "CUDA0; CUDA1 is not a device name"),
         ("device", "none, CUDA0", "name it without other devices"),
         ("tensor_split", "3:1", "shares of the devices must be numbers such as 3,1"),
-        ("tensor_overrides", "ffn_up", "must be written as a pattern and a device"),
-        ("tensor_overrides", "ffn_(up=CPU", "The pattern ffn_(up of a tensor override is wrong"),
     ],
 )
 def test_what_cannot_be_taken_is_reported_below_the_line(key: str, text: str, sentence: str, qtbot: QtBot) -> None:

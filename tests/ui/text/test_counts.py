@@ -26,9 +26,6 @@ NEVER_ONE = {
     "target_params": "parameters of a model",
     "num_files": "one is told by its own words",
     "num_answers": "one is told by its own words",
-    "num_messages": "one is told by its own words",
-    "num_questions": "one is told by its own words",
-    "num_passes": "one is told by its own words",
 }
 COUNTED = re.compile(r"\{(\w+)(?::,)?\} (?:(?!of |and |for )\w+ )?(?!is\b|was\b|has\b|does\b)[a-z]+s\b")
 

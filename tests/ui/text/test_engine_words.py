@@ -45,7 +45,7 @@ def test_a_mode_is_called_in_the_window_as_everywhere_there(qapp: QApplication) 
 
 
 def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
-    text = reasons.draft_not_paying(0.41, as_asked=False, is_observed=True)
+    text = reasons.draft_sentence(0.41, pays=False)
     assert text == "draft paused, since it would not pay off: 41% of its first tokens are accepted"
     german_words = in_language(text)
     assert german_words.startswith("Entwurf pausiert, weil er sich nicht lohnen würde: 41\N{NO-BREAK SPACE}% ")
@@ -64,9 +64,9 @@ def why_of(decisions: tuple[str, ...]) -> list[str]:
 def test_the_newest_drafting_decision_is_found_as_sentence_and_text(german: None) -> None:
     decisions = (
         reasons.NGRAM_REASON,
-        reasons.drafting_sentence(0.5, is_observed=True),
+        reasons.draft_sentence(0.5, pays=True),
         _changed(2, 1, i18n("that is faster here")),
     )
     assert why_of(decisions) == ["Entwurf an: 50\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert."]
     assert why_of(tuple(map(str, decisions))) == ["Draft on: 50% of its first tokens are accepted."]
-    assert why_of(()) == why_of(("the oldest message is sent as a summary",)) == []
+    assert why_of(()) == why_of(("oldest messages sent as a summary: 1",)) == []

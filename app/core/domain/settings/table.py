@@ -6,7 +6,7 @@ If the default is None, the app chooses until the user sets a value.
 from dataclasses import replace
 from types import MappingProxyType
 
-from app.core.domain.devices import MAX_PARTS, device_names, tensor_overrides, tensor_split
+from app.core.domain.devices import device_names, tensor_split
 from app.core.domain.local_server import ALL_ADDRESSES, LOOPBACK, read_host_names
 from app.core.domain.settings.fields import (
     FieldKind,
@@ -69,7 +69,6 @@ _SPLIT_LABELS = {
     SplitMode.LAYER.value: "Layer by layer",
     SplitMode.ROW.value: "By rows",
     SplitMode.TENSOR.value: "By tensors (experimental)",
-    SplitMode.NONE.value: "All on the main device",
 }
 _BUILT_IN_TOOLS_LABELS = {
     "current_time": "Date and time",
@@ -179,9 +178,6 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
             "context of its own. Automatic: up to 4, if the memory allows it. A change loads the model again.",
             automatic="automatic",
         ),
-        switch("shared_context", "Shared context", False).explained(
-            "Answers written at the same time share one context. This saves memory, but long answers may not fit."
-        ),
         integer("threads", "Threads", None, 1, 512).explained(
             "CPU threads used by the model; more than the physical cores rarely helps.", automatic="automatic"
         ),
@@ -200,7 +196,7 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
         ),
         integer("draft_gpu_layers", "Draft GPU layers", None, 0, 10_000).explained(
             "Layers of the draft kept on the GPU; 0 runs it on the CPU, even with the target on the GPU.",
-            automatic="the faster choice",
+            automatic="as for the model",
         ),
         choice("draft_cache_type", "Draft cache type", _CACHE_LABELS).explained(
             "How precisely the draft remembers the conversation; this affects only its proposals. With f16, keys are "
@@ -213,13 +209,10 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
             automatic="all GPUs",
         ),
         line("draft_device", "Draft device", 500, device_names, "CUDA1", FieldKind.DEVICES).explained(
-            "The device that runs the draft model.", automatic="the faster choice"
+            "The device that runs the draft model.", automatic="as for the model"
         ),
         choice("split_mode", "Split", _SPLIT_LABELS).explained(
             "How several devices share the model. Rows and tensors need devices that support it."
-        ),
-        integer("main_device", "Main device", 0, 0, MAX_PARTS - 1).explained(
-            "The device for a model that is not split, counted from 0."
         ),
         line("tensor_split", "Shares", 200, tensor_split, "3,1").explained(
             "How much of the model each device gets, as proportions in the order of the devices.",
@@ -230,11 +223,6 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
             "rest fits on the GPU.",
             automatic="as many as necessary",
             unit="layers",
-        ),
-        line("tensor_overrides", "Single tensors", 2000, tensor_overrides, "ffn_up_exps=CPU").explained(
-            "Puts tensors whose name matches a pattern on a device of their own, as llama.cpp's --override-tensor "
-            "does.",
-            automatic="none",
         ),
     ),
     SERVER: (

@@ -182,11 +182,8 @@ def test_the_real_server_gives_our_answers_at_temperature_0() -> None:
             Placement(("CUDA1", "CUDA0"), tensor_split=(3.0, 1.5)),
             ["--device", "CUDA1,CUDA0", "--tensor-split", "3,1.5"],
         ),
-        (Placement(split_mode=SplitMode.NONE, main_device=1), ["--split-mode", "none", "--main-gpu", "1"]),
-        (
-            Placement(cpu_moe_layers=4, overrides=(("attn", "CPU"),)),
-            ["--n-cpu-moe", "4", "--override-tensor", "attn=CPU"],
-        ),
+        (Placement(split_mode=SplitMode.ROW), ["--split-mode", "row"]),
+        (Placement(cpu_moe_layers=4), ["--n-cpu-moe", "4"]),
     ],
 )
 def test_the_server_is_placed_as_the_target(placement: Placement, words: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Tests parsing of devices, splits and overrides: valid text is parsed, anything else is rejected with a sentence."""
+"""Tests parsing of devices and splits: valid text is parsed, anything else is rejected with a sentence."""
 
 import re
 
@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.domain.devices import device_names, parse_placement, tensor_overrides, tensor_split
+from app.core.domain.devices import device_names, parse_placement, tensor_split
 from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
 from app.core.domain.settings.values import Settings
 from engine.records import DEFAULT_PLACEMENT, Placement, SplitMode
 
 NAMES = st.from_regex(r"(CUDA|Vulkan|MTL)[0-9]{1,2}", fullmatch=True)
-READERS = (device_names, tensor_split, tensor_overrides)
+READERS = (device_names, tensor_split)
 
 
 @given(st.lists(NAMES, max_size=16))
@@ -39,17 +39,6 @@ def test_any_text_is_read_or_refused_in_a_sentence(text: str) -> None:
             assert " " in sentence
 
 
-def test_overrides_are_pairs_in_order() -> None:
-    assert tensor_overrides(r"blk\.[0-3]\.ffn_up=CPU, attn_q = CUDA1") == (
-        (r"blk\.[0-3]\.ffn_up", "CPU"),
-        ("attn_q", "CUDA1"),
-    )
-    assert tensor_overrides(" ") == ()
-    for text in ("=CPU", "ffn=", "ffn", "a=b=c"):
-        with pytest.raises(ValueError, match="such as ffn_up=CPU"):
-            tensor_overrides(text)
-
-
 def test_too_many_devices_are_refused() -> None:
     with pytest.raises(ValueError, match="at most 16 devices"):
         device_names(",".join(f"CUDA{number}" for number in range(17)))
@@ -58,9 +47,9 @@ def test_too_many_devices_are_refused() -> None:
 def test_nothing_written_is_anywhere() -> None:
     assert parse_placement() == DEFAULT_PLACEMENT
     assert DEFAULT_PLACEMENT.cache_key == ()
-    whole = parse_placement("CUDA1,CUDA0", "row", 1, "3,1", 5, "ffn_up=CPU")
-    assert whole == Placement(("CUDA1", "CUDA0"), SplitMode.ROW, 1, (3.0, 1.0), 5, (("ffn_up", "CPU"),))
-    assert whole.cache_key != parse_placement("CUDA1,CUDA0", "row", 1, "3,1", 4, "ffn_up=CPU").cache_key
+    whole = parse_placement("CUDA1,CUDA0", "row", "3,1", 5)
+    assert whole == Placement(("CUDA1", "CUDA0"), SplitMode.ROW, (3.0, 1.0), 5)
+    assert whole.cache_key != parse_placement("CUDA1,CUDA0", "row", "3,1", 4).cache_key
     assert parse_placement("none").is_processor
 
 
@@ -70,7 +59,6 @@ def test_nothing_written_is_anywhere() -> None:
         ("device", "CUDA0, CUDA1", "CUDA 0"),
         ("draft_device", "none", "none,none,CUDA0"),
         ("tensor_split", "3/1", "3;1"),
-        ("tensor_overrides", "ffn_up=CPU", "[=CPU"),
         ("split_mode", "row", "rows"),
     ],
 )

@@ -108,8 +108,8 @@ def test_what_is_loaded(tmp_path: Path, target: str, draft: str, expected: tuple
 
 
 def test_answers_at_once_reach_the_load_request() -> None:
-    asked = load_request(Settings().changed({"parallel": 3, "shared_context": True})[0])
-    assert (asked.parallel, asked.shared_context) == (3, True)
+    asked = load_request(Settings().changed({"parallel": 3})[0])
+    assert asked.parallel == 3
 
 
 def test_the_placement_reaches_the_load_request() -> None:
@@ -124,11 +124,11 @@ def test_the_placement_reaches_the_load_request() -> None:
 
 def test_devices_reach_the_load_request() -> None:
     changes: dict[str, SettingValue] = {
-        "device": "CUDA1, CUDA0", "draft_device": "CUDA0", "split_mode": "none", "main_device": 1,
-        "tensor_split": "3/1", "cpu_moe_layers": 4, "tensor_overrides": "ffn_up=CPU",
+        "device": "CUDA1, CUDA0", "draft_device": "CUDA0", "split_mode": "row",
+        "tensor_split": "3/1", "cpu_moe_layers": 4,
     }  # fmt: skip
     asked = load_request(Settings().changed(changes)[0])
     assert asked.draft_devices == ("CUDA0",)
-    assert asked.placement == Placement(("CUDA1", "CUDA0"), SplitMode.NONE, 1, (3.0, 1.0), 4, (("ffn_up", "CPU"),))
+    assert asked.placement == Placement(("CUDA1", "CUDA0"), SplitMode.ROW, (3.0, 1.0), 4)
     plain = load_request(Settings())
     assert (plain.placement, plain.draft_devices) == (Placement(), ())

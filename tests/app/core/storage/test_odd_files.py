@@ -19,10 +19,6 @@ from app.core.hub.library.library import Library
 from app.core.storage.chats.backups import backup_is_due, backups_in, rotate
 from app.core.storage.settings_file import read_settings, write_settings
 from app.core.storage.toml_file import TomlFile
-from engine.cache.states import FILE_NAME as SPEEDS
-from engine.cache.states import StateSpeeds
-from engine.pacing.learning import FILE_NAME as EXPERIENCE
-from engine.pacing.learning import AcceptanceStats, AcceptanceStore, DraftAverage
 from engine.storage.cost_store import FILE_NAME as COSTS
 from engine.storage.cost_store import CostStore
 from ui.text.formatting import size
@@ -84,41 +80,18 @@ def test_half_a_character_is_saved_as_a_question_mark(tmp_path: Path) -> None:
 
 
 @SHARED
-@given(noun=st.sampled_from(["text", "draft", "drafted", "average"]), odd=ODD)
-def test_odd_experience_is_none(tmp_path: Path, noun: str, odd: object) -> None:
-    experience = AcceptanceStats(greedy=True)
-    experience.average = DraftAverage(2.0, 1.5)
-    good = experience.saved
-    for value in (odd, [odd] * len(good[noun]), [odd, *good[noun][1:]]):
-        data = {"format": 2, "pairs": {"pair": {"chat": {**good, noun: value}}}}
-        (tmp_path / EXPERIENCE).write_text(json.dumps(data))
-        for numbers in (AcceptanceStore(tmp_path).get("pair") or {}).values():
-            restored = AcceptanceStats(greedy=True)
-            restored.restore(numbers)
-            assert 0.0 <= restored.text.probability(0) <= 1.0
-            assert 0.0 <= restored.draft.probability(0) <= 1.0
-            assert restored.average is None or 0.0 < restored.average.cost < 1e9
-
-
-@SHARED
 @given(odd=ODD, key=st.sampled_from(["1", "-3", "0", "9" * 400, "x"]))
-def test_odd_costs_and_speeds_are_none(tmp_path: Path, odd: object, key: str) -> None:
+def test_odd_costs_are_none(tmp_path: Path, odd: object, key: str) -> None:
     for bands in ({"1024": {"1": 1.0, key: odd}}, {key: {"1": 1.0}}, odd):
         (tmp_path / COSTS).write_text(json.dumps({"format": 1, "costs": {"k": {"threads": 2, "bands": bands}}}))
         kept = CostStore(tmp_path).get("k")
         assert kept is None or all(0 < num < 2**31 for points in kept.bands.values() for num in points)
-    (tmp_path / SPEEDS).write_text(json.dumps({"format": 1, "speeds": {"m": {"prompt": odd}}}))
-    seconds = StateSpeeds(tmp_path).seconds("m", "prompt", 100)
-    assert seconds is None or seconds > 0
 
 
 @pytest.mark.parametrize("text", [DEEP, "9" * 5000, '{"format": 1, "reports": {"k": ' + DEEP, "\udcff" * 10])
-def test_memories_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
-    for name in (EXPERIENCE, COSTS, SPEEDS):
-        (tmp_path / name).write_text(text, errors="surrogateescape")
-    assert AcceptanceStore(tmp_path).get("k") is None
+def test_costs_that_are_no_json_are_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / COSTS).write_text(text, errors="surrogateescape")
     assert CostStore(tmp_path).get("k") is None
-    assert StateSpeeds(tmp_path).seconds("k", "prompt", 1) is None
 
 
 FIELDS = ["downloads", "likes", "lastModified", "gguf", "siblings", "tags", "cardData", "gated", "sha"]

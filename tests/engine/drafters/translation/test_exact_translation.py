@@ -8,8 +8,8 @@ import pytest
 
 from engine.decoding.loop import LoopConfig, Speculation
 from engine.decoding.stats import StatsRecorder
+from engine.drafters.translation.comparison import Roles
 from engine.drafters.translation.drafter import TranslatedDrafter
-from engine.drafters.translation.roles import Roles
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.pacing.cost_curve import CostCurve
 from engine.records import Mode, SamplingParams
@@ -29,35 +29,33 @@ NO_END: frozenset[int] = frozenset()
 
 
 def drafter_of(
-    coverage: float, target: PieceTokenizer = TARGET, draft: PieceTokenizer = DRAFT, num_candidates: int = 0
+    target: PieceTokenizer = TARGET, draft: PieceTokenizer = DRAFT, num_candidates: int = 0
 ) -> TranslatedDrafter:
     """A drafter whose passes return ``num_candidates`` of a row, as on a GPU; 0 returns whole rows."""
     logits = Q[: draft.n_vocab, : draft.n_vocab]
     model = MarkovModel(logits, n_ctx=1024)
     model.num_candidates = num_candidates
     own = CachedSequence(model)
-    return TranslatedDrafter(TranslatedSequence(own, translation_of(target, draft, coverage)), NO_END)
+    return TranslatedDrafter(TranslatedSequence(own, translation_of(target, draft)), NO_END)
 
 
 @pytest.mark.parametrize("num_candidates", [0, 3])
-@pytest.mark.parametrize("coverage", [0.0, 1.0], ids=["written", "drawn"])
 def test_all_outcomes_of_a_pass_together_are_the_targets_distribution(
-    monkeypatch: pytest.MonkeyPatch, coverage: float, num_candidates: int
+    monkeypatch: pytest.MonkeyPatch, num_candidates: int
 ) -> None:
     target = PieceTokenizer([b"a", b"b", b"ab"])
-    model = drafter_of(coverage, target, PieceTokenizer([b"b", b"a", b"ba", b"aa"]), num_candidates)
+    model = drafter_of(target, PieceTokenizer([b"b", b"a", b"ba", b"aa"]), num_candidates)
     kinds: Counter[str] = Counter()
     assert max(errors(Stage(monkeypatch), DicePacer(CostCurve(FLAT), 0.05), kinds, model)) < 1e-12
     assert kinds["draft"] > 20  # greedy proposals have no outcomes of their own, so there are few ways to play through
 
 
 @pytest.mark.parametrize("temperature", [0.8, 1.0])
-@pytest.mark.parametrize("coverage", [0.0, 1.0], ids=["written", "drawn"])
-def test_tokens_are_distributed_as_plain_decoding_gives_them(coverage: float, temperature: float) -> None:
+def test_tokens_are_distributed_as_plain_decoding_gives_them(temperature: float) -> None:
     # Probabilities that are off by 15 % (root mean square) are detected nine times of ten; smaller errors by the proof
     # above.
     num_answers, length = rounds(1_500, 4_000), 4
-    target, drafter = CachedSequence(MarkovModel(P_LOGITS * np.float32(temperature))), drafter_of(coverage)
+    target, drafter = CachedSequence(MarkovModel(P_LOGITS * np.float32(temperature))), drafter_of()
     prompt = np.array([2, 0, 1], dtype=np.int32)
     counts = np.zeros((length, N_VOCAB), dtype=np.int64)
     num_kept = 0
@@ -79,10 +77,9 @@ def test_tokens_are_distributed_as_plain_decoding_gives_them(coverage: float, te
 
 
 @pytest.mark.parametrize("num_candidates", [0, 2])
-@pytest.mark.parametrize("coverage", [0.0, 1.0])
-def test_a_greedy_answer_is_the_plain_one(coverage: float, num_candidates: int) -> None:
+def test_a_greedy_answer_is_the_plain_one(num_candidates: int) -> None:
     target = CachedSequence(MarkovModel(P_LOGITS))
-    drafter = drafter_of(coverage, num_candidates=num_candidates)
+    drafter = drafter_of(num_candidates=num_candidates)
     for first in range(N_VOCAB):
         prompt = np.array([3, first], dtype=np.int32)
         plain = [first]
@@ -110,7 +107,7 @@ def written(favourites: list[int], *, ignores_ends: bool, num_candidates: int) -
     model = MarkovModel(logits, n_ctx=64)
     model.num_candidates = num_candidates
     roles = Roles({STOP: (STOP,)}, {})
-    sequence = TranslatedSequence(CachedSequence(model), translation_of(ENDING, ENDING, 1.0, roles))
+    sequence = TranslatedSequence(CachedSequence(model), translation_of(ENDING, ENDING, roles))
     drafter = TranslatedDrafter(sequence, frozenset({STOP}))
     history = np.array([1, 2], dtype=np.int32)
     sampler = Sampler(SamplingParams(temperature=0.0), frozenset({STOP}) if ignores_ends else frozenset())

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.drafters.translation.roles import Roles
+from engine.drafters.translation.comparison import Roles, Translation
 from engine.drafters.translation.spelling import ByteTokenizer
-from engine.drafters.translation.tables import Translation, make_overlap
 
 
 @dataclass
@@ -74,12 +73,6 @@ class PieceTokenizer:
         return token_id in self.eog_ids
 
 
-def translation_of(
-    target: PieceTokenizer, draft: PieceTokenizer, coverage: float, roles: Roles | None = None
-) -> Translation:
-    """A translation with a given coverage, since these vocabularies cannot spell everyday text."""
-    ours, theirs = ByteTokenizer(target), ByteTokenizer(draft)
-    overlap = make_overlap(ours, theirs, target, draft)
+def translation_of(target: PieceTokenizer, draft: PieceTokenizer, roles: Roles | None = None) -> Translation:
     start = (draft.bos_id,) if draft.add_bos and draft.bos_id is not None else ()
-    stand_in = theirs.id_of(b" ") or 0
-    return Translation(ours, theirs, overlap, roles or Roles(), coverage, coverage, draft.eog_ids, start, stand_in)
+    return Translation(ByteTokenizer(target), ByteTokenizer(draft), roles or Roles(), 1.0, start)

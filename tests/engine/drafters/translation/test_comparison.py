@@ -6,10 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from engine.drafters.translation.roles import PromptSide, compare_roles, template_difference
+from engine.drafters.translation.comparison import PromptSide, compare_roles, translation
 from engine.drafters.translation.sequence import TranslatedSequence
 from engine.drafters.translation.spelling import ByteTokenizer
-from engine.drafters.translation.tables import translation
 from engine.errors import DraftRefusedError
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import Message
@@ -152,18 +151,6 @@ def test_real_templates_are_read_as_each_others() -> None:
         # reasoning; the text between is the draft's.
         parts = [text[text.index("Hello <there>") : text.index("And now?")].split() for text in (wanted, read)]
         assert parts[0] == parts[1], (one, other)
-
-
-def test_where_the_templates_of_one_vocabulary_differ_is_said() -> None:
-    one, other = (
-        chatml(),
-        side(CHATML.replace("assistant", "model"), ["<|im_start|>", "<|im_end|>", "<|pad|>"], "<|im_end|>"),
-    )
-    assert template_difference(one, chatml()) is None
-    told = template_difference(one, other)
-    assert told is not None
-    assert "At the beginning of an answer it writes '<|im_end|>\\n<|im_start|>assistant\\n'" in told
-    assert "own template writes '<|im_end|>\\n<|im_start|>model\\n'" in told
 
 
 def test_spellers_know_no_control_token() -> None:
