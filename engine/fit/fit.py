@@ -179,9 +179,9 @@ class PairPlan:
             replace(draft, setup=replace(draft.setup, **changes)) if draft else None,
         )
 
-    def answering(self, number: int, *, shared: bool = False) -> PairPlan:
-        """The plan for ``number`` parallel answers, each with a whole context, or ``shared`` in one context."""
-        return self.with_setup(num_answers=number, shared=shared)
+    def answering(self, number: int) -> PairPlan:
+        """The plan for ``number`` parallel answers, each with a whole context."""
+        return self.with_setup(num_answers=number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,10 +273,10 @@ def _memory(plan: ModelPlan, pair: PairPlan) -> ModelMemory:
     return memory
 
 
-# ---- parallel answers: all use one pool of cells; each has a whole context in it, or they share one context ---------
+# ---- parallel answers: all use one pool of cells, in which each has a whole context ---------------------------------
 
 
-def choose_parallel(pair: PairPlan, free: FreeMemory, asked: int = 0, *, shared: bool = False) -> int:
+def choose_parallel(pair: PairPlan, free: FreeMemory, asked: int = 0) -> int:
     """Choose the number of parallel answers that fit in memory without moving layers.
 
     Args:
@@ -284,14 +284,13 @@ def choose_parallel(pair: PairPlan, free: FreeMemory, asked: int = 0, *, shared:
         free: the free memory before loading.
         asked: the user's maximum. 0 is automatic: up to `MAX_AUTOMATIC` answers that fit well and whose additional
             cells take at most a tenth of the machine's memory.
-        shared: whether all answers share the cells of one context.
     """
-    if asked == 1 or not can_answer_in_parallel(pair.target.header, shared=shared):
+    if asked == 1 or not can_answer_in_parallel(pair.target.header):
         return 1
     free = replace(free, disk_bytes=None)
     alone = memory_fit(pair, free)
     for number in range(min(asked, MAX_PARALLEL) or MAX_AUTOMATIC, 1, -1):
-        together = memory_fit(pair.answering(number, shared=shared), free)
+        together = memory_fit(pair.answering(number), free)
         if asked:
             fits = together.verdict is not FitLevel.TOO_LARGE
         else:
@@ -302,10 +301,10 @@ def choose_parallel(pair: PairPlan, free: FreeMemory, asked: int = 0, *, shared:
     return 1
 
 
-def can_answer_in_parallel(header: GgufHeader, *, shared: bool = False) -> bool:
+def can_answer_in_parallel(header: GgufHeader) -> bool:
     """False if the model keeps a state of one conversation, or reads short and long contexts differently.
 
     For the latter llama.cpp selects one of two sets of RoPE factors by the size of the pool: a larger pool would use
     the factors for long texts.
     """
-    return not is_recurrent(header) and (shared or header.arch_value("rope.scaling.original_context_length") is None)
+    return not is_recurrent(header) and header.arch_value("rope.scaling.original_context_length") is None

@@ -153,7 +153,7 @@ def answers(session: Session, requests: list[ChatRequest], mode: Mode, depth: in
 
     session.prepare_slots(lambda: False)
     for slot in range(len(asked)):
-        session.batcher.start(partial(work, slot), slot)
+        session.batcher.start(partial(work, slot))
     while len(session.batcher):
         session.batcher.step()
     return [ends[slot] for slot in range(len(asked))]

@@ -145,7 +145,7 @@ def cache_bytes(single: PairPlan) -> int:
 
 def test_four_where_memory_is_no_matter(single: PairPlan) -> None:
     assert choose_parallel(single, MAIN_ONLY) == 4
-    assert choose_parallel(single, MAIN_ONLY, 10_000, shared=True) == MAX_PARALLEL
+    assert choose_parallel(single, FreeMemory(10**15), 10_000) == MAX_PARALLEL
 
 
 def test_the_cells_of_all_answers_are_counted(single: PairPlan) -> None:
@@ -182,10 +182,6 @@ def test_fewer_than_asked_for_where_more_do_not_fit(single: PairPlan) -> None:
     assert choose_parallel(single, room, 8) == 3
     alone = FreeMemory(memory_fit(single, MAIN_ONLY).needed.main_bytes, machine_bytes=500 * GB)
     assert choose_parallel(single, alone, 8) == 1
-
-
-def test_what_is_asked_for_has_a_bound(single: PairPlan) -> None:
-    assert choose_parallel(single, FreeMemory(10**15), 10_000) == MAX_PARALLEL
 
 
 def test_no_layer_leaves_the_gpu_for_it(single: PairPlan) -> None:
