@@ -1,10 +1,11 @@
 """The page of the current or last answer: live statistics, memory of the models, and reasons."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from math import ceil
 
-from PySide6.QtCore import QEvent, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from app.core.domain.engine_view import EngineView
 from app.core.domain.speed.verdict import MissingReason, SpeedVerdict, answer_verdict
@@ -35,8 +36,10 @@ from ui.text.formatting import UNKNOWN, percent, speed, tooltip
 from ui.text.language import Translator, translate
 from ui.text.setting_words import sentence
 from ui.theme.theme import SEMIBOLD, Theme
+from ui.transcript.marks.marks import paint_marks
 from ui.widgets.building import Stretch, button, hbox, label, set_style_property
-from ui.widgets.metrics import INSET_PX, BarMetric, LegendRow, LineMetric, MetricWidget, ValueMetric
+from ui.widgets.icon_button import IconButton
+from ui.widgets.metrics import GAP_PX, INSET_PX, SWATCH_PX, BarMetric, LegendRow, LineMetric, MetricWidget, ValueMetric
 
 tr = Translator("StatsPanel")
 
@@ -104,6 +107,51 @@ class SpeedPart:
             self.basis.setText(words)
 
 
+class SourceRow(LegendRow):
+    """A source with its count. When checked, its tokens are marked in the answers, and its name in the same way."""
+
+    def __init__(self, theme: Theme, source: Source, name: str, help_text: str, field: str) -> None:
+        super().__init__(theme, name, help_text, field)
+        self._source = source
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.isChecked():
+            width, height = self._theme.text_width(self.name, -1), self._theme.text_height(-1)
+            top = (self.height() - height) // 2
+            name = QRectF(INSET_PX + SWATCH_PX + GAP_PX, top, ceil(width), height)
+            tokens = self._theme.tokens
+            paint_marks(QPainter(self), [(name, name.bottom() - 1, self._source)], tokens, self.devicePixelRatioF())
+
+
+class SourceSwitch(IconButton):
+    """Switches all rows of a legend together, and shows their state.
+
+    The row of the target's own tokens is neither switched nor counted.
+    """
+
+    def __init__(self, theme: Theme, legend: Mapping[Source, QAbstractButton]) -> None:
+        super().__init__(theme, "highlighter", translate("SourceSwitch", "Mark tokens by source"))
+        self.setCheckable(True)
+        self._rows = [row for source, row in legend.items() if source is not Source.TARGET]
+        for row in self._rows:
+            row.toggled.connect(self._on_wanted_changed)
+        self.clicked.connect(self._switch)
+
+    def _switch(self, wanted: bool) -> None:
+        changed = [row for row in self._rows if row.isChecked() is not wanted]
+        for row in changed[:-1]:
+            with QSignalBlocker(row):  # the answers are marked once, not once per row
+                row.setChecked(wanted)
+        for row in changed[-1:]:
+            row.setChecked(wanted)
+
+    def _on_wanted_changed(self) -> None:
+        is_any = any(row.isChecked() for row in self._rows)
+        self.setChecked(is_any)
+        self.set_marked(is_any)
+
+
 class AnswerPage(StatsPage):
     """Shows an answer's `RunStats`, updated a few times a second.
 
@@ -129,7 +177,8 @@ class AnswerPage(StatsPage):
         self.steps = {key: LineMetric(theme, tr(name), tr(words), key) for key, (name, words) in PASS_STEPS.items()}
         self.origin = StackedBar(theme, statistic_name("source"), statistic_help("source"))
         self.sources = {
-            source: LegendRow(theme, tr(name), tr(words), field) for source, (name, field, words) in SOURCES.items()
+            source: SourceRow(theme, source, tr(name), tr(words), field)
+            for source, (name, field, words) in SOURCES.items()
         }
         for row in self.sources.values():
             row.toggled.connect(self._emit_marks)

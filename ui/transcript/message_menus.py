@@ -7,7 +7,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
-from app.core.domain.seeds import SeedChoice
 from engine.records import Mode
 from ui.text.formatting import mode_label, tooltip
 from ui.text.language import Translator
@@ -69,35 +68,12 @@ def _add_actions(menu: Menu, card: AnswerCard, modes: Mapping[Mode, str]) -> Non
 
 
 def _add_seed(menu: Menu, card: AnswerCard) -> None:
-    """Add the seed actions; none at temperature 0, where all seeds give the same answer."""
-    drawn = card.view.drawn
-    if drawn is not None and drawn.is_greedy:
-        return
-    seed = drawn.seed if drawn is not None else None
-
-    def add(words: str, choice: SeedChoice, meaning: str) -> None:
-        action = seeds.addAction(words, partial(card.seed_requested.emit, card.message_id, choice))
-        action.setToolTip(tooltip(meaning))
-
-    with_seed, without = tr("Seed {seed}"), tr("Seed")
-    title = without if seed is None else with_seed.format(seed=seed)
-    seeds = menu.add_submenu(title, card.theme.icon("dices"))
-    seeds.setToolTipsVisible(True)
-    another = tr("With the settings of this answer.")
-    if seed is None:
-        unseeded = seeds.addAction(tr("Generated without a seed: not repeatable"))
-        unseeded.setEnabled(False)
-        add(tr("Ask again with a seed"), SeedChoice.ANOTHER, another)
-        keep = tr("Every answer from now on can be repeated. Fewer drafted tokens are accepted.")
-        add(tr("Use a seed in this chat"), SeedChoice.KEEP, keep)
-        return
-    same = tr("The same answer in every mode, unless model or messages have changed.")
-    add(tr("Repeat with this seed"), SeedChoice.REPEAT, same)
-    add(tr("Ask again with another seed"), SeedChoice.ANOTHER, another)
-    keep = tr("Every answer from now on uses it.")
-    add(tr("Use this seed in this chat"), SeedChoice.KEEP, keep)
-    copy = tr("Copy the seed")
-    seeds.addAction(copy, lambda: QApplication.clipboard().setText(str(seed)))
+    """Add the seed actions; none without a seed, or at temperature 0, where all seeds give the same answer."""
+    seed = card.view.drawn.seed if card.view.drawn is not None else None
+    if seed is not None:
+        words = tr("Repeat with seed {seed}").format(seed=seed)
+        menu.addAction(card.theme.icon("dices"), words, lambda: card.repeat_requested.emit(card.message_id))
+        menu.addAction(tr("Copy the seed"), lambda: QApplication.clipboard().setText(str(seed)))
 
 
 class MessageMenus:

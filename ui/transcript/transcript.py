@@ -47,7 +47,7 @@ class Transcript(SelectableArea, QScrollArea):
     # regenerate an answer: as another version; in another mode; with another target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
-    seed_requested = Signal(int, object)  # see `AnswerCard`
+    repeat_requested = Signal(int)  # see `AnswerCard`
     continue_requested = Signal(int)  # continue a truncated answer
     edited = Signal(int, str)  # an edited question, as another version
     edit_typed = Signal(int, str)  # a message and its editor's text; empty if it was closed
@@ -159,7 +159,7 @@ class Transcript(SelectableArea, QScrollArea):
             card = answer = AnswerCard(self._theme, view, width)
             answer.regenerate_requested.connect(self.regenerate_requested)
             answer.regenerate_in_mode.connect(self.regenerate_in_mode)
-            answer.seed_requested.connect(self.seed_requested)
+            answer.repeat_requested.connect(self.repeat_requested)
             answer.edited.connect(self.answer_edited)
             answer.edit_typed.connect(self._on_edit_typed)
             answer.unfolded.connect(self.on_unfolded)

@@ -47,6 +47,7 @@ from ui.composer.composer import Composer
 from ui.composer.mode_button import NEXT_MODE_KEYS
 from ui.conversations.sidebar import Sidebar
 from ui.settings.tool_server_requests import ToolServerRequests
+from ui.statistics.answer_page import SourceSwitch
 from ui.statistics.panel import StatsPanel
 from ui.text.answer_metrics import footer
 from ui.text.language import mark, translate
@@ -57,7 +58,6 @@ from ui.transcript.cards.answer_card import AnswerCard
 from ui.transcript.column import COLUMN_PX
 from ui.transcript.finder import FindBar
 from ui.transcript.keys import PassTipKeys, TranscriptKeys, VersionFocusKeeper
-from ui.transcript.marks.legend import MarksLegend, SourceSwitch
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner, UndoBar
 from ui.widgets.building import Stretch, hbox, set_style_property, vbox
@@ -145,7 +145,6 @@ class MainWindow(QMainWindow):
         self.undo_bar = UndoBar(self.theme)
         self._bars = (self.space_banner, self.problem_banner, self.notice_banner, self.undo_bar)
         self.stats = StatsPanel(self.theme)
-        self.legend = MarksLegend(self.theme, self.stats.now.sources)
         self.tool_servers = ToolServerRequests(self)
         self.chat_settings = ChatSettings(self)
         self.find_bar = FindBar(self.theme, self.transcript)
@@ -174,11 +173,7 @@ class MainWindow(QMainWindow):
         self.pages = stack
         self._foot, foot = _make_footer((self.composer,))
         self._foot.setContentsMargins(FOOTER_PX, 4, FOOTER_PX, 10)
-        self.legend.set_wanted(False)
-        self.pages.currentChanged.connect(lambda _page: self.legend.set_wanted(self._has_conversation))
-        chat = _page_with_footer(
-            (self.header, self.legend, self.chat_settings.prompt_line, self.find_bar), self.pages, foot
-        )
+        chat = _page_with_footer((self.header, self.chat_settings.prompt_line, self.find_bar), self.pages, foot)
         middle = QWidget()
         hbox((chat, 1), self.chat_settings.side, parent=middle, margins=0, spacing=0)
         panes = (self.sidebar, middle, self.stats)
@@ -212,7 +207,6 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.transcript if messages else self.empty)
         self.find_bar.hide()  # its matches belong to another page
         self.transcript.show_messages(messages)
-        self.legend.set_messages(messages)
         last = next((view.stats for view in reversed(messages) if view.stats is not None), None)
         self.stats.clear()
         if last is not None:
@@ -234,7 +228,6 @@ class MainWindow(QMainWindow):
     def add_message(self, view: MessageView) -> None:
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.add(view)
-        self.legend.add_message(view)
 
     def begin_answer(self, view: MessageView) -> None:
         view = replace(view, target=view.target or model_name(self.engine_view.target))
@@ -246,7 +239,6 @@ class MainWindow(QMainWindow):
 
     def finish_answer(self, view: MessageView) -> None:
         self.transcript.finish_answer(view)
-        self.legend.add_message(view)
         self.stats.end(view.stats)
         self.speech.end(footer(view.stats))
         self.composer.set_streaming(False)
@@ -260,7 +252,6 @@ class MainWindow(QMainWindow):
         self.header.set_engine(view)
         self.composer.set_engine(view)
         self.stats.now.set_engine(view)
-        self.legend.set_offered(view.sources)
         self.transcript.menus.set_modes(view.modes, view.unavailable)
         self.chat_settings.set_engine(view)
         # Show the note on the built-in model in the header and on the empty page.
@@ -557,6 +548,7 @@ def _add_source_switch(window: MainWindow) -> None:
     bar, switch = window.header.bar, SourceSwitch(window.theme, window.stats.now.sources)
     bar.insertWidget(bar.indexOf(window.header.stats_button), switch)
     set_tab_order((window.header,))
+    switch.clicked.connect(lambda on: window.layout_state.toggle_stats() if on and window.stats.isHidden() else None)
     words = mark("Commands", "Mark tokens by source")
     window.commands.add(CHAT, words, "Ctrl+Shift+M", switch.click, tips=(switch,))
 

@@ -17,9 +17,8 @@ from app.core.domain.engines import HOST_SEPARATOR
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.projects import with_citations
 from app.core.domain.requests import chat_request
-from app.core.domain.seeds import SamplingRecord, SeedChoice, continued_sampling, new_seed, record_sampling
+from app.core.domain.seeds import SamplingRecord, continued_sampling, record_sampling
 from app.core.domain.settings.fields import SettingValue
-from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import answer_speed, credited_draft
 from app.core.domain.sums import summed, used_draft
@@ -573,7 +572,6 @@ def repeat_notice(before: MessageView, after: MessageView) -> str:
 
 
 EDITED = mark("BranchController", "Edited by you.")
-SEED_KEPT = mark("SeedController", "This chat now uses seed {seed}. You can change it in the chat settings.")
 
 
 class VersionController(PartsController):
@@ -586,7 +584,7 @@ class VersionController(PartsController):
         page.version_requested.connect(self.show_version)
         page.branch_requested.connect(self.branch_off)
         page.answer_edited.connect(self.edit_answer)
-        page.seed_requested.connect(self.apply_seed)
+        page.repeat_requested.connect(self.repeat)
         self._window.sidebar.results.chosen.connect(self.open_at)
 
     def show_version(self, message_id: int) -> None:
@@ -633,20 +631,10 @@ class VersionController(PartsController):
             return False
         return True
 
-    def apply_seed(self, answer_id: int, choice: SeedChoice) -> None:
-        """Apply a seed action; if it needs a seed, an answer without one gets one."""
+    def repeat(self, answer_id: int) -> None:
+        """Generate an answer again as another version, with its seed and settings."""
         conversation_id = self._state.chat_id
         views = self._attempt(lambda: self._store.messages(conversation_id)) if conversation_id is not None else None
         view = next((each for each in views or () if each.id == answer_id), None)
-        if view is None:
-            return
-        seed = view.drawn.seed if view.drawn is not None else None
-        if choice is SeedChoice.KEEP:
-            kept = new_seed() if seed is None else seed
-            self._conversations.change(Layer.CHAT, {"seed": kept})
-            self._window.show_notice(translate("SeedController", SEED_KEPT).format(seed=kept))
-        elif choice is SeedChoice.REPEAT and view.drawn is not None and seed is not None:
+        if view is not None and view.drawn is not None:
             self._answers.regenerate(answer_id, values=view.drawn.values, repeats=view)
-        else:
-            values = view.drawn.values if view.drawn is not None else {}
-            self._answers.regenerate(answer_id, values={**values, "seed": new_seed()})

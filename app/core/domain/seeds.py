@@ -1,9 +1,7 @@
 """Records of how an answer was sampled: the seed, and the settings that must be equal to reproduce the answer."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import SAMPLING_KEYS
@@ -11,15 +9,6 @@ from app.core.domain.settings.values import Settings
 
 # The settings that affect the text, except the system prompt. Speculative decoding does not affect it.
 RECORDED_KEYS = ("seed", *SAMPLING_KEYS, "max_tokens", "thinking", "template_variables", "prompt_format")
-_NUM_SEEDS = 1_000_000
-
-
-class SeedChoice(StrEnum):
-    """The actions with a seed."""
-
-    REPEAT = "repeat"  # reproduce the answer
-    ANOTHER = "another"  # a new seed for another answer
-    KEEP = "keep"  # use the seed for the chat
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +37,3 @@ def continued_sampling(before: SamplingRecord | None, now: SamplingRecord) -> Sa
     """The record of a continued answer; None if no seed reproduces all of it. A different maximum length is allowed."""
     is_same = before is not None and {**before.values, "max_tokens": None} == {**now.values, "max_tokens": None}
     return now if is_same else None
-
-
-def new_seed() -> int:
-    """A random seed, short enough to read and type."""
-    return int.from_bytes(os.urandom(8), "big") % _NUM_SEEDS

@@ -14,8 +14,7 @@ from engine.pacing.acceptance import AcceptanceEstimate, AcceptanceStats
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.drafter import PacedDrafter
 from engine.pacing.graph_replay import GraphReplayCost
-from engine.pacing.pacer import Pacer
-from engine.pacing.prices import PassPrices
+from engine.pacing.pacer import Pacer, PassPrices
 
 _MIDDLE_CLASS = 4  # class of `GREEDY_CHANCES` with the value 0.75
 _MATCH_OF_TWO = 6  # class of the first token after a match of 2 tokens; the next three tokens have the next classes

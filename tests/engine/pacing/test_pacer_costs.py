@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.pacing import reasons
 from engine.pacing.constants import MAX_DEPTH, MAX_PASS
 from engine.pacing.cost_curve import CostCurve
 from engine.pacing.pacer import Choice, Pacer
@@ -73,7 +72,7 @@ def test_a_reason_is_put_into_words_only_where_it_changes(monkeypatch: pytest.Mo
     pacer = Pacer(CostCurve(TINY), 0.6)
     pacer.begin()
     asked: list[int] = []
-    monkeypatch.setattr(reasons, "draft_sentence", lambda *_args, **_more: asked.append(1) or "draft paused")
+    monkeypatch.setattr("engine.pacing.pacer.draft_sentence", lambda *_args, **_more: asked.append(1) or "draft paused")
     for _ in range(50):
         pacer.decide([], has_model=True, limit=16)
         pacer.observe_step(pacer.prices.plain_ms, 0.05, 0, 0)

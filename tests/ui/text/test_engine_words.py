@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from engine.cache.states import _decoding_sentence
-from engine.pacing import reasons
+from engine.pacing import pacer
 from engine.pacing.draft_length import choose_draft_length
 from engine.records import Mode, RunStats
 from engine.sentences import from_json, i18n, to_json
@@ -45,7 +45,7 @@ def test_a_mode_is_called_in_the_window_as_everywhere_there(qapp: QApplication) 
 
 
 def test_sentences_within_sentences_and_their_numbers(german: None) -> None:
-    text = reasons.draft_sentence(0.41, pays=False)
+    text = pacer.draft_sentence(0.41, pays=False)
     assert text == "draft paused, since it would not pay off: 41% of its first tokens are accepted"
     german_words = in_language(text)
     assert german_words.startswith("Entwurf pausiert, weil er sich nicht lohnen würde: 41\N{NO-BREAK SPACE}% ")
@@ -63,8 +63,8 @@ def why_of(decisions: tuple[str, ...]) -> list[str]:
 
 def test_the_newest_drafting_decision_is_found_as_sentence_and_text(german: None) -> None:
     decisions = (
-        reasons.NGRAM_REASON,
-        reasons.draft_sentence(0.5, pays=True),
+        pacer.NGRAM_REASON,
+        pacer.draft_sentence(0.5, pays=True),
         _changed(2, 1, i18n("that is faster here")),
     )
     assert why_of(decisions) == ["Entwurf an: 50\N{NO-BREAK SPACE}% seiner ersten Token werden akzeptiert."]

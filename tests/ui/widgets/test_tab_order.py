@@ -5,8 +5,8 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from tests.ui.long_chats import history_of
+from ui.statistics.answer_page import SourceSwitch
 from ui.transcript.cards.user_card import UserCard
-from ui.transcript.marks.legend import SourceSwitch
 from ui.window.main_window import MainWindow
 
 

@@ -82,7 +82,7 @@ class AnswerCard(MessageCard):
     # another version; the `Mode`, the path of the target
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
-    seed_requested = Signal(int, object)  # an action on its seed, a `SeedChoice`
+    repeat_requested = Signal(int)  # generate it again with its seed and settings
     unfolded = Signal(object)  # this card's reasoning was opened
     continue_requested = Signal(int)  # continue a truncated answer
     link_activated = Signal(str)  # a link of the answer

@@ -1,11 +1,10 @@
-"""Tests the seed of an answer: regenerated with it, with another one, kept for the chat; from the menu to the file."""
+"""Tests the seed of an answer, which generates it again; from the menu to the file."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
@@ -39,15 +38,13 @@ def choose(harness: AppHarness, qtbot: QtBot, *words: str) -> None:
     come_back(harness.window, qtbot)
 
 
-def seeds_of(harness: AppHarness, qtbot: QtBot) -> tuple[str, dict[str, bool]]:
-    """The seed's entries in the menu: the title, and each entry with whether it is enabled; empty if there are none."""
+def seeds_of(harness: AppHarness, qtbot: QtBot) -> list[str]:
+    """The entries of the menu about the seed."""
     qtbot.mouseClick(last_card(harness, qtbot).more_button, Qt.MouseButton.LeftButton)
     menu = open_menu(qtbot)
-    found = next((action for action in menu.actions() if "eed" in action.text()), None)
-    below = found.menu() if found is not None else None
-    entries = {one.text(): one.isEnabled() for one in below.actions()} if isinstance(below, QMenu) else {}
+    found = [action.text() for action in menu.actions() if "seed" in action.text()]
     menu.close()
-    return (found.text() if found is not None else ""), entries
+    return found
 
 
 def give(harness: AppHarness, qtbot: QtBot, text: str, reason: FinishReason = FinishReason.END) -> MessageView:
@@ -72,10 +69,10 @@ def seeded(harness: AppHarness, qtbot: QtBot) -> AppHarness:
 
 
 def test_a_seeded_answer_is_given_again_beside_the_old_one(seeded: AppHarness, qtbot: QtBot) -> None:
-    assert seeds_of(seeded, qtbot)[0] == f"Seed {SEED}"
+    assert seeds_of(seeded, qtbot) == [f"Repeat with seed {SEED}", "Copy the seed"]
     assert last_card(seeded, qtbot).figures.text().endswith(f"seed {SEED}")
     before = seeded.messages()[-1]
-    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    choose(seeded, qtbot, "Repeat with seed")
     first, again = seeded.engine.requests
     assert (again.messages, again.sampling) == (first.messages, first.sampling)
     given = give(seeded, qtbot, "first")
@@ -87,7 +84,7 @@ def test_a_seeded_answer_is_given_again_beside_the_old_one(seeded: AppHarness, q
 
 def test_it_is_drawn_as_it_was_whatever_the_chat_has_now(seeded: AppHarness, qtbot: QtBot) -> None:
     own(seeded, seed=5, temperature=1.3, top_k=7, mode=Mode.OFF.value)
-    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    choose(seeded, qtbot, "Repeat with seed")
     first, again = seeded.engine.requests
     assert again.sampling == first.sampling
     assert again.mode is Mode.OFF
@@ -106,53 +103,25 @@ def test_it_is_drawn_as_it_was_whatever_the_chat_has_now(seeded: AppHarness, qtb
 def test_an_answer_is_compared_with_the_one_it_repeats(
     seeded: AppHarness, qtbot: QtBot, text: str, reason: FinishReason, words: str
 ) -> None:
-    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    choose(seeded, qtbot, "Repeat with seed")
     assert give(seeded, qtbot, text, reason).notice.startswith(f"Seed {SEED} {words}")
 
 
-def test_another_seed_asks_the_same_otherwise(seeded: AppHarness, qtbot: QtBot) -> None:
-    choose(seeded, qtbot, f"Seed {SEED}", "Ask again")
-    first, again = seeded.engine.requests
-    assert again.sampling.seed not in (None, SEED)
-    assert again.sampling.temperature == first.sampling.temperature
-    given = give(seeded, qtbot, "second")
-    assert given.drawn is not None
-    assert given.drawn.seed == again.sampling.seed
-    assert given.notice == ""
-    assert seeded.controller.state.chat.settings.integer("seed") == SEED
-
-
-def test_what_was_drawn_without_a_seed_says_so_and_gets_one(harness: AppHarness, qtbot: QtBot) -> None:
+def test_without_a_seed_there_is_nothing_to_repeat(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "first")
     assert harness.engine.requests[0].sampling.seed is None
-    title, entries = seeds_of(harness, qtbot)
-    assert title == "Seed"
-    assert entries == {
-        "Generated without a seed: not repeatable": False,
-        "Ask again with a seed": True,
-        "Use a seed in this chat": True,
-    }
-    choose(harness, qtbot, "Seed", "Ask again")
-    seed = harness.engine.requests[-1].sampling.seed
-    assert seed is not None
-    give(harness, qtbot, "second")
-    choose(harness, qtbot, f"Seed {seed}", "Repeat")
-    assert harness.engine.requests[-1].sampling.seed == seed
-    assert "the same answer" in give(harness, qtbot, "second").notice
-    choose(harness, qtbot, f"Seed {seed}", "Use this seed")
-    answer(harness, qtbot, "two", "third")
-    assert harness.engine.requests[-1].sampling.seed == seed
+    assert seeds_of(harness, qtbot) == []
 
 
 def test_at_temperature_0_there_is_nothing_to_repeat(harness: AppHarness, qtbot: QtBot) -> None:
     own(harness, seed=SEED, temperature=0.0)
     answer(harness, qtbot, "one", "first")
-    assert seeds_of(harness, qtbot) == ("", {})
+    assert seeds_of(harness, qtbot) == []
     assert "seed" not in last_card(harness, qtbot).figures.text()
 
 
 def test_one_that_goes_on_is_drawn_as_it_began(seeded: AppHarness, qtbot: QtBot) -> None:
-    choose(seeded, qtbot, f"Seed {SEED}", "Ask again")
+    choose(seeded, qtbot, "Repeat with seed")
     half = give(seeded, qtbot, "Half", FinishReason.LENGTH)
     assert half.drawn is not None
     seeded.controller.conversations.reset(Layer.CHAT, ["seed"])
@@ -165,12 +134,12 @@ def test_one_that_goes_on_is_drawn_as_it_began(seeded: AppHarness, qtbot: QtBot)
 
 
 def test_one_that_goes_on_otherwise_is_given_again_by_no_seed(seeded: AppHarness, qtbot: QtBot) -> None:
-    choose(seeded, qtbot, f"Seed {SEED}", "Repeat")
+    choose(seeded, qtbot, "Repeat with seed")
     half = give(seeded, qtbot, "Half", FinishReason.LENGTH)
     own(seeded, temperature=1.1)
     seeded.window.transcript.continue_requested.emit(half.id)
     assert give(seeded, qtbot, " a word.").drawn is None
-    assert seeds_of(seeded, qtbot)[0] == "Seed"
+    assert seeds_of(seeded, qtbot) == []
 
 
 def test_the_seed_outlives_a_restart_a_copy_and_an_export(seeded: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
@@ -184,7 +153,7 @@ def test_the_seed_outlives_a_restart_a_copy_and_an_export(seeded: AppHarness, qt
     again.engine.ready()
     qtbot.waitUntil(lambda: again.window.engine.target is not None)
     assert again.messages()[-1].drawn == before
-    choose(again, qtbot, f"Seed {SEED}", "Repeat")
+    choose(again, qtbot, "Repeat with seed")
     assert again.engine.requests[-1].sampling.seed == SEED
     assert "the same answer" in give(again, qtbot, "first").notice
     again.close()
@@ -210,7 +179,7 @@ def real(qtbot: QtBot, tried: None) -> Iterator[AppHarness]:
 
 
 def test_every_mode_repeats_a_real_answer(real: AppHarness, qtbot: QtBot) -> None:
-    own(real, temperature=1.0)
+    own(real, temperature=1.0, seed=SEED)
     real.window.composer.submitted.emit("Tell me a story about a fox.")
 
     def ended(count: int) -> None:
@@ -218,14 +187,12 @@ def test_every_mode_repeats_a_real_answer(real: AppHarness, qtbot: QtBot) -> Non
         qtbot.waitUntil(lambda: real.window.engine.state is EngineState.READY)
 
     ended(1)
-    choose(real, qtbot, "Seed", "Ask again")
-    ended(2)
     first = real.messages()[-1]
     assert first.drawn is not None
     for place, mode in enumerate((Mode.OFF, Mode.NGRAM, Mode.DRAFT, Mode.AUTO)):
         own(real, mode=mode.value)
-        choose(real, qtbot, f"Seed {first.drawn.seed}", "Repeat")
-        ended(3 + place)
+        choose(real, qtbot, "Repeat with seed")
+        ended(2 + place)
         again = real.messages()[-1]
         assert again.text == first.text
         assert again.notice.startswith(f"Seed {first.drawn.seed} gave the same answer again.")

@@ -12,7 +12,6 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.attachments import Attachment
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
-from app.core.domain.seeds import SeedChoice
 from app.core.domain.settings.layers import Layer
 from app.core.domain.tools.calls import CallStatus
 from app.core.storage.exchange.file_names import JSON
@@ -185,15 +184,16 @@ def test_what_is_asked_by_a_seed_goes_on_by_it_after_a_call(
     app: tuple[AppHarness, ScriptedTools], qtbot: QtBot
 ) -> None:
     harness, tools = app
+    harness.controller.conversations.change(Layer.CHAT, {"seed": 7, "temperature": 0.7})
     harness.window.composer.submitted.emit("Read a.txt")
     answer(harness, qtbot, "There is none.")
-    harness.window.transcript.seed_requested.emit(harness.messages()[-1].id, SeedChoice.ANOTHER)
+    harness.controller.conversations.reset(Layer.CHAT, ["seed"])
+    harness.window.transcript.repeat_requested.emit(harness.messages()[-1].id)
     answer(harness, qtbot, written(("read", "a.txt")))
     tools.give("one")
     qtbot.waitUntil(lambda: len(harness.engine.requests) == 3)
     seeds = [request.sampling.seed for request in harness.engine.requests]
-    assert seeds[0] is None
-    assert seeds[1] == seeds[2] is not None
+    assert seeds == [7, 7, 7]
     answer(harness, qtbot, "It says one.")
     for view in harness.messages():
         if view.role == "assistant":

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from engine.decoding.loops import MIN_REPEATED_DATA_TOKENS, MIN_TOKENS, is_loop, next_check_at, repeated_tail
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.suffix.drafter import SuffixDrafter
 from engine.pacing.cost_curve import CostCurve
@@ -12,7 +11,15 @@ from engine.pacing.pacer import Pacer
 from engine.prompt.chat_prompt import PromptBuilder
 from engine.records import ChatRequest, Finished, FinishReason, Message, Mode, SamplingParams
 from engine.sequence import CachedSequence
-from engine.session.answer import Answer, AnswerPlan
+from engine.session.answer import (
+    MIN_REPEATED_DATA_TOKENS,
+    MIN_TOKENS,
+    Answer,
+    AnswerPlan,
+    is_loop,
+    next_check_at,
+    repeated_tail,
+)
 from tests.engine.tiny_tokenizer import TinyTokenizer
 from tests.fake_model import MarkovModel
 
