@@ -2758,21 +2758,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>MarksLegend</name>
-    <message>
-        <source>Mark {name} tokens</source>
-        <translation>Token markieren: {name}</translation>
-    </message>
-    <message>
-        <source>Marked tokens</source>
-        <translation>Markierte Token</translation>
-    </message>
-    <message>
-        <source>Hide all marks</source>
-        <translation>Alle Markierungen ausblenden</translation>
-    </message>
-</context>
-<context>
     <name>MessageCard</name>
     <message>
         <source>Stopped.</source>
@@ -2856,14 +2841,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ab hier löschen</translation>
     </message>
     <message>
-        <source>With the settings of this answer.</source>
-        <translation>Mit den Einstellungen dieser Antwort.</translation>
-    </message>
-    <message>
-        <source>Every answer from now on uses it.</source>
-        <translation>Jede Antwort von jetzt an verwendet ihn.</translation>
-    </message>
-    <message>
         <source>Copy as Markdown</source>
         <translation>Als Markdown kopieren</translation>
     </message>
@@ -2880,48 +2857,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Neu erzeugen im Modus</translation>
     </message>
     <message>
-        <source>Generated without a seed: not repeatable</source>
-        <translation>Ohne Seed erzeugt: nicht wiederholbar</translation>
-    </message>
-    <message>
         <source>Continue</source>
         <translation>Fortsetzen</translation>
-    </message>
-    <message>
-        <source>Seed {seed}</source>
-        <translation>Seed {seed}</translation>
-    </message>
-    <message>
-        <source>Seed</source>
-        <translation>Seed</translation>
-    </message>
-    <message>
-        <source>Ask again with a seed</source>
-        <translation>Mit einem Seed neu fragen</translation>
-    </message>
-    <message>
-        <source>Every answer from now on can be repeated. Fewer drafted tokens are accepted.</source>
-        <translation>Jede Antwort von jetzt an ist wiederholbar. Es werden weniger entworfene Token akzeptiert.</translation>
-    </message>
-    <message>
-        <source>Use a seed in this chat</source>
-        <translation>Einen Seed in diesem Chat verwenden</translation>
-    </message>
-    <message>
-        <source>The same answer in every mode, unless model or messages have changed.</source>
-        <translation>Dieselbe Antwort in jedem Modus, solange Modell und Nachrichten dieselben sind.</translation>
-    </message>
-    <message>
-        <source>Repeat with this seed</source>
-        <translation>Mit diesem Seed wiederholen</translation>
-    </message>
-    <message>
-        <source>Ask again with another seed</source>
-        <translation>Mit einem anderen Seed neu fragen</translation>
-    </message>
-    <message>
-        <source>Use this seed in this chat</source>
-        <translation>Diesen Seed in diesem Chat verwenden</translation>
     </message>
     <message>
         <source>Copy the seed</source>
@@ -2934,6 +2871,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Edit</source>
         <translation>Bearbeiten</translation>
+    </message>
+    <message>
+        <source>Repeat with seed {seed}</source>
+        <translation>Mit Seed {seed} wiederholen</translation>
     </message>
     <message>
         <source>Copy selection</source>
@@ -8439,13 +8380,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Search results</source>
         <translation>Suchergebnisse</translation>
-    </message>
-</context>
-<context>
-    <name>SeedController</name>
-    <message>
-        <source>This chat now uses seed {seed}. You can change it in the chat settings.</source>
-        <translation>Dieser Chat verwendet jetzt den Seed {seed}. Sie können ihn in den Chat-Einstellungen ändern.</translation>
     </message>
 </context>
 <context>
