@@ -74,8 +74,6 @@ _SPLIT_LABELS = {
 _BUILT_IN_TOOLS_LABELS = {
     "current_time": "Date and time",
     "calculate": "Calculator",
-    "read_attachment": "Attached files",
-    "search_chats": "Search in chats",
 }
 _TEXT_SIZE_LABELS = {
     "small": "Small",

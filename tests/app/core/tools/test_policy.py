@@ -40,7 +40,7 @@ def test_always_goes_through_the_settings() -> None:
 
 def test_only_the_harmless_of_the_built_in_run_unasked() -> None:
     clock = ToolDefinition("current_time", "", {}, BUILT_IN)
-    others = (replace(clock, name="search_chats"), replace(clock, server="built in"))
+    others = (replace(clock, name="search_documents"), replace(clock, server="built in"))
     assert [ToolPolicy().allows(tool) for tool in (clock, *others)] == [True, False, False]
 
 
