@@ -123,8 +123,6 @@ def written(syntax: CallSyntax, arguments: dict[str, object]) -> str:
         call = f"{begin}{{{','.join(f'{key}:{value}' for key, value in values.items())}}}{syntax.end}"
     elif syntax.body is Body.ARGUMENTS:
         call = begin + whole + syntax.end
-    elif syntax.body is Body.NAMED_OBJECT:
-        call = f'{{"find": {whole}}}'
     else:
         call = f'{{"{syntax.name_key}": "find", "{syntax.arguments_key}": {whole}}}'
     return syntax.block + call + syntax.block_end
