@@ -18,7 +18,7 @@ from app.cli.terminal_stream import Style, print_styled, write_styled
 from app.core.hub.tokens import tool_server_secret
 from app.core.storage.pictures import PictureCache
 from app.core.tools.answer_parts import ReasoningPart, parts_of
-from app.core.tools.built_in import NAMES, ON_BY_DEFAULT, BuiltInTools
+from app.core.tools.built_in import NAMES, BuiltInTools
 from app.core.tools.interface import (
     Providers,
     ToolDefinition,
@@ -47,7 +47,6 @@ from engine.sentences import i18n
 from engine.session.session import Session
 from engine.tools.formats import ToolFormat
 
-OFFERED_TOOLS = ON_BY_DEFAULT  # no search tools: the prompt contains the files, and there are no past chats
 ARGUMENT_CHARS = 200
 RESULT_LINES, RESULT_LINE_CHARS = 4, 160
 _POLL_S = 0.1
@@ -82,8 +81,8 @@ def start_tools(options: argparse.Namespace) -> ToolsOfRun | None:
     if options.raw:
         raise ValueError("Tools are for answers of a chat: leave out --raw, or the tools.")
     names = [name.strip() for name in (options.tools or "").split(",") if name.strip()]
-    if strange := [name for name in names if name not in OFFERED_TOOLS]:
-        raise ValueError(f"There is no built-in tool {strange[0]!r} here. There are: {', '.join(OFFERED_TOOLS)}.")
+    if strange := [name for name in names if name not in NAMES]:
+        raise ValueError(f"There is no built-in tool {strange[0]!r} here. There are: {', '.join(NAMES)}.")
     entries: dict[str, ServerEntry] = {}
     for file in options.mcp:
         path = Path(file)
@@ -95,7 +94,7 @@ def start_tools(options: argparse.Namespace) -> ToolsOfRun | None:
     for entry in entries.values():
         if entry.enabled is not False:
             servers.start(entry.name)
-    enabled = names or (ON_BY_DEFAULT if options.tools is not None else ())
+    enabled = names or (NAMES if options.tools is not None else ())
     provider = Providers(BuiltInTools(enabled), servers)
     return ToolsOfRun(servers, provider, tuple(options.allow))
 

@@ -261,10 +261,6 @@ def _listed(value: object) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _mapped(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
 def _types_of(schema: Mapping[str, Any]) -> Set[str]:
     """The types that a schema allows; "number" includes "integer"."""
     named = {str(name) for name in _listed(schema.get("type"))} or _ALL_TYPES

@@ -154,7 +154,6 @@ class _CallGrammar:
         if syntax.body is Body.ARGUMENTS:
             return _sequence(_fill_names(syntax.begin, name=name), arguments, *_literals(syntax.end))
         begin = f'{{"{syntax.name_key}": {said_name}, "{syntax.arguments_key}": '
-        begin = f"{{{said_name}: " if syntax.body is Body.NAMED_OBJECT else begin
         return f"{literal(begin)} {arguments} {literal('}')}"
 
     def _listed_parameters(self, name: str, given: Mapping[str, Any], prepared: Schema) -> str:

@@ -83,22 +83,20 @@ class MessageForms:
         ``settings`` are the template variables, which may change the form.
 
         Raises:
-            TemplateError: no form includes all messages; the sentence names a lost message by its number.
+            TemplateError: no form includes all messages.
         """
         messages = tuple(
             replace(m, content="") if m.tool_calls and not m.content.strip() else m for m in conversation.messages
         )  # a template may treat a blank as words, and then omit the calls
         conversation = replace(conversation, messages=messages)
-        kept = _kind_indices(messages)
-        probe = _probe(conversation, kept)
+        probe = _probe(conversation, _kind_indices(messages))
         # The key of a kind of conversation: everything except words and ids.
         ids = {id_: number for number, id_ in enumerate(dict.fromkeys(_call_ids(probe.messages)))}
         shapes = tuple((_shape(m), tuple(ids[one] for one in _call_ids([m]))) for m in probe.messages)
         key = ((shapes, len(probe.tools)), settings)
         rewrites = self._found_rewrites.get(key)
         if rewrites is None:
-            rewrites = self._find(probe, kept, render)
-            self._found_rewrites[key] = rewrites
+            rewrites = self._found_rewrites[key] = _find_rewrites(probe, render)
             if len(self._found_rewrites) > _MAX_CACHED:
                 self._found_rewrites.popitem(last=False)
         try:
@@ -107,55 +105,46 @@ class MessageForms:
             for others in _until_deadline(chain(_with_details(rewrites), _rewrite_sequences(conversation))):
                 with suppress(TemplateRefusedError):
                     text = render(_applied(conversation, others))
-                    if not _missing_probe_words(probe, render(_applied(probe, others))):
+                    if _is_complete(probe, render(_applied(probe, others))):
                         return text
             raise TemplateError(refusal.message, "Change the last message, or choose another model.") from refusal
 
-    def _find(self, probe: TemplateInput, kept: Sequence[int], render: Render) -> tuple[Rewrite, ...]:
-        found, lost, refusal = _first_complete_rewrite(probe, render)
-        if found is not None:
-            return found
-        if lost is None:
-            if (
-                _first_complete_rewrite(TemplateInput((Message("user", PROBE_PREFIX),)), render)[0] is None
-                and refusal is not None
-            ):
-                raise refusal  # the template accepts no form
-            lost = _first_refused(probe, render)
-        reason = "" if refusal is None else f" ({refusal.message.rstrip('.')})"
-        if lost >= len(kept):
-            raise TemplateError(
-                i18n("The chat template of this model leaves the tools out."), "Choose another model for tools."
-            )
+
+def _find_rewrites(probe: TemplateInput, render: Render) -> tuple[Rewrite, ...]:
+    """Find rewrites that keep all words.
+
+    Raises:
+        TemplateError: there are none; the sentence says why.
+    """
+    found, refusal = _first_complete_rewrite(probe, render)
+    if found is not None:
+        return found
+    question = TemplateInput((Message("user", PROBE_PREFIX),))
+    if refusal is not None and _first_complete_rewrite(question, render)[0] is None:
+        raise refusal  # the template accepts no form
+    if probe.tools and _first_complete_rewrite(replace(probe, tools=()), render)[0] is not None:
         raise TemplateError(
-            i18n(
-                "Message {number} ({role}) is not in the prompt: the model's chat template does not accept this "
-                "conversation{reason}.",
-                number=kept[lost] + 1,
-                role=probe.messages[lost].role,
-                reason=reason,
-            ),
-            "Leave this message out, or choose another model.",
+            i18n("The chat template of this model leaves the tools out."), "Choose another model for tools."
         )
+    reason = "" if refusal is None else f" ({refusal.message.rstrip('.')})"
+    raise TemplateError(
+        i18n("The model's chat template does not accept this conversation{reason}.", reason=reason),
+        i18n("Start a new chat, or choose another model."),
+    )
 
 
 def _first_complete_rewrite(
     probe: TemplateInput, render: Render
-) -> tuple[tuple[Rewrite, ...] | None, int | None, TemplateRefusedError | None]:
-    """Find rewrites that keep all words; else return the first lost message of the plainest form, and a refusal."""
-    lost: int | None = None
+) -> tuple[tuple[Rewrite, ...] | None, TemplateRefusedError | None]:
+    """The first rewrites that keep all words, or None; and the first refusal of the template."""
     refusal: TemplateRefusedError | None = None
     for rewrites in _until_deadline(_rewrite_sequences(probe)):
         try:
-            text = render(_applied(probe, rewrites))
+            if _is_complete(probe, render(_applied(probe, rewrites))):
+                return rewrites, None
         except TemplateRefusedError as error:
             refusal = refusal or error
-            continue
-        missing = _missing_probe_words(probe, text)
-        if not missing:
-            return rewrites, None, None
-        lost = missing[0] if lost is None else max(lost, missing[0])
-    return None, lost, refusal
+    return None, refusal
 
 
 def _until_deadline(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewrite, ...]]:
@@ -167,21 +156,9 @@ def _until_deadline(ways: Iterator[tuple[Rewrite, ...]]) -> Iterator[tuple[Rewri
         yield way
 
 
-def _missing_probe_words(probe: TemplateInput, text: str) -> list[int]:
-    """Indices of messages whose words are missing in a rendered text."""
-    return [index for index, word in _probe_words(probe) if word not in text]
-
-
-def _first_refused(probe: TemplateInput, render: Render) -> int:
-    """Index of the first message that the template refuses."""
-    end = time.monotonic() + MAX_TRIAL_S
-    for length in range(1, len(probe.messages)):
-        if time.monotonic() > end:
-            break
-        begin = replace(probe, messages=probe.messages[:length])
-        if _first_complete_rewrite(begin, render)[0] is None:
-            return length - 1
-    return len(probe.messages) - 1
+def _is_complete(probe: TemplateInput, text: str) -> bool:
+    """Whether all words of a probe are in a rendered text."""
+    return all(word in text for word in _probe_words(probe))
 
 
 def _kind_indices(messages: Sequence[Message]) -> list[int]:
@@ -237,16 +214,16 @@ def _probe_arguments(call: ToolCall, word: str) -> str:
     return json.dumps({"key": word}) if _object_of(call.arguments) is not None else word
 
 
-def _probe_words(probe: TemplateInput) -> Iterator[tuple[int, str]]:
+def _probe_words(probe: TemplateInput) -> Iterator[str]:
     for index, message in enumerate(probe.messages):
         if message.content:
-            yield index, message.content
+            yield message.content
         for number, call in enumerate(message.tool_calls):
-            yield index, call.name
+            yield call.name
             if call.arguments not in ("", "{}"):
-                yield index, _probe_word(index, f"a{number}")
+                yield _probe_word(index, f"a{number}")
     if probe.tools:
-        yield len(probe.messages), f"{PROBE_PREFIX}tool"
+        yield f"{PROBE_PREFIX}tool"
 
 
 def _object_of(arguments: str) -> dict[str, Any] | None:

@@ -28,10 +28,8 @@ class ToolFormat(StrEnum):
     ACTION = "action"  # Command R7B, Command A
     ACTION_FENCE = "action-fence"  # Command R+
     TOOL_CALLS_LIST = "tool-calls-list"  # Apriel
-    TOOL_CALLS_LINES = "tool-calls-lines"  # MiniMax M1
     TOOLCALL = "toolcall"  # Nemotron Nano 2
     TOOL_CALL_LIST = "tool-call-list"  # Granite 3
-    TOOLS_PREFIX = "tools-prefix"  # Apertus
     FUNCTOOLS = "functools"  # Firefunction
     FUNCTION_CALL = "function-call"  # GigaChat 3.1
     FUNCTION_CALL_ROLE = "function-call-role"  # GigaChat 3
@@ -54,7 +52,6 @@ class Body(Enum):
     """The format of a call's content."""
 
     OBJECT = "an object with the name and the arguments"
-    NAMED_OBJECT = "an object of the arguments under the name"
     ARGUMENTS = "the arguments as JSON"
     TAGS = "the arguments between tags"
     PYTHON = "calls as Python has them"
@@ -160,10 +157,8 @@ SYNTAXES: Mapping[ToolFormat, CallSyntax] = {
     ToolFormat.ACTION: _list("<|START_ACTION|>", "<|END_ACTION|>", ",", **_TOOL_NAME),
     ToolFormat.ACTION_FENCE: _list("Action:\n```json\n", "```", ",", **_TOOL_NAME),
     ToolFormat.TOOL_CALLS_LIST: _list("<tool_calls>", "</tool_calls>"),
-    ToolFormat.TOOL_CALLS_LINES: CallSyntax("<tool_calls>\n", "\n</tool_calls>", separator="\n"),
     ToolFormat.TOOLCALL: _list("<TOOLCALL>", "</TOOLCALL>"),
     ToolFormat.TOOL_CALL_LIST: _list("<|tool_call|>", "", described=True),
-    ToolFormat.TOOLS_PREFIX: _list("<|tools_prefix|>", "<|tools_suffix|>", body=Body.NAMED_OBJECT),
     ToolFormat.FUNCTOOLS: _list("functools", ""),
     ToolFormat.FUNCTION_CALL: CallSyntax("<|function_call|>"),
     ToolFormat.FUNCTION_CALL_ROLE: CallSyntax("function call<|role_sep|>\n"),

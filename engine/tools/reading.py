@@ -51,8 +51,8 @@ def read_calls(
 ) -> ReadCalls | Pending | None:
     """Parse the text after the mark of a block, or after an earlier call; None if it does not have this format."""
     syntax = SYNTAXES[tool_format]
-    if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
-        return read_objects(text, is_named=syntax.body is Body.NAMED_OBJECT)
+    if syntax.body is Body.OBJECT:
+        return read_objects(text)
     if syntax.body is Body.PYTHON:
         return _read_python(text, syntax)
     begun = _head(text, tool_format)
@@ -73,13 +73,13 @@ def _head(text: str, tool_format: ToolFormat) -> _Matched | Pending | None:
     return _harmony_head(text) if tool_format is ToolFormat.HARMONY else _matched(text, 0, SYNTAXES[tool_format].begin)
 
 
-def read_objects(text: str, *, needs_arguments: bool = False, is_named: bool = False) -> ReadCalls | Pending | None:
+def read_objects(text: str, *, needs_arguments: bool = False) -> ReadCalls | Pending | None:
     """Parse a JSON object that is a call, or a list of such objects; ``calls`` is empty if an object is not a call."""
     value = first_json(text)
     if not isinstance(value, _JsonValue):
         return value
     values = value.value if isinstance(value.value, list) else [value.value]
-    found = [_call_in(one, needs_arguments=needs_arguments, is_named=is_named) for one in values]
+    found = [_call_in(one, needs_arguments=needs_arguments) for one in values]
     return ReadCalls(tuple(call for call in found if call is not None) if all(found) else (), value.end)
 
 
@@ -115,15 +115,10 @@ def ends_in_string(text: str) -> bool:
     return False
 
 
-def _call_in(
-    value: object, *, needs_arguments: bool = False, is_named: bool = False
-) -> tuple[str, dict[str, Any]] | None:
+def _call_in(value: object, *, needs_arguments: bool) -> tuple[str, dict[str, Any]] | None:
     """Name and arguments of a call's object; None if it is not a call with separate arguments."""
     if not isinstance(value, dict):
         return None
-    if is_named and len(value) == 1:
-        ((name, arguments),) = value.items()
-        return (name, arguments) if isinstance(arguments, dict) else None
     name = value.get("tool_name" if "name" not in value else "name")
     key = next((one for one in ("arguments", "parameters") if one in value), "")
     if not isinstance(name, str) or (needs_arguments and not key):

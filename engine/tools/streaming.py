@@ -26,7 +26,6 @@ _OBJECT = re.compile(
 _UNIT = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[^u]|[^\\]")
 _ESCAPE_BEGUN = re.compile(r"(?:\\(?:u[0-9a-fA-F]{0,3})?)?")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-_NAMED = re.compile(r'\s*\[?\s*\{\s*"(?P<name>[^"\\]+)"\s*:\s*(?=\{)')
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,8 @@ class CallStart:
 def call_start(text: str, tool_format: ToolFormat) -> CallStart | None:
     """Parse the call at the beginning of a text; None until its arguments begin."""
     syntax = SYNTAXES[tool_format]
-    if syntax.body in (Body.OBJECT, Body.NAMED_OBJECT):
-        found = (_OBJECT if syntax.body is Body.OBJECT else _NAMED).match(text)
+    if syntax.body is Body.OBJECT:
+        found = _OBJECT.match(text)
         return None if found is None else CallStart(found["name"], found.end())
     if syntax.body not in (Body.ARGUMENTS, Body.TAGS):
         return None  # not JSON: parsed only when complete

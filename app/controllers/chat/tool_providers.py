@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,11 +11,10 @@ from PySide6.QtCore import QObject, Qt, Signal
 
 from app.controllers.chat.projects import ProjectController
 from app.controllers.parts import Parts
-from app.core.domain.attachments import Attachment
 from app.core.domain.projects import SEARCH_TOOL
 from app.core.domain.tools.servers import Phase, ToolServer
 from app.core.hub.tokens import tool_server_secret
-from app.core.tools.built_in import DEFINITIONS, NAMES, SEARCH_DOCUMENTS, BuiltInSources, BuiltInTools, ChatHit
+from app.core.tools.built_in import DEFINITIONS, NAMES, SEARCH_DOCUMENTS, BuiltInTools
 from app.core.tools.interface import Providers, ToolDefinition, ToolFileError, ToolProvider, ToolResult
 from app.core.tools.mcp.entries import (
     ServerEntry,
@@ -42,7 +41,7 @@ class ToolProviders(QObject):
 
     def __init__(self, parts: Parts, projects: ProjectController) -> None:
         super().__init__()
-        self._store, self._window, self._projects = parts.store, parts.window, projects
+        self._window, self._projects = parts.window, projects
         self._file = parts.paths.tool_servers_file
         self._servers: McpTools | None = None
         self.extra_providers: tuple[ToolProvider, ...] = ()
@@ -78,17 +77,7 @@ class ToolProviders(QObject):
     def open(self, names: Iterable[str], conversation_id: int) -> BuiltInTools:
         """Return the built-in tools of these names for this chat, and start the servers."""
         self.start_servers()
-
-        def files() -> Sequence[Attachment]:  # called on the thread of the built-in tools
-            views = self._store.history(conversation_id)
-            return [attachment for view in views for attachment in view.attachments if attachment.picture is None]
-
-        sources = BuiltInSources(
-            files,
-            partial(self._search, conversation_id),
-            partial(self._projects.search, conversation_id),
-        )
-        return BuiltInTools(names, sources)
+        return BuiltInTools(names, partial(self._projects.search, conversation_id))
 
     def call(self, built_in: BuiltInTools, call: ToolCall, done: Callable[[ToolResult], None]) -> Callable[[], None]:
         return Providers(built_in, *self._providers).call(call, done)
@@ -193,15 +182,6 @@ class ToolProviders(QObject):
                 if entry.enabled:
                     self._servers.start(entry.name)
         return self._servers
-
-    def _search(self, conversation_id: int, words: str, most: int) -> Sequence[ChatHit]:
-        hits = self._store.library.search(words).result() or ()
-        days = {row.id: row.updated_at.date().isoformat() for row in self._store.conversations()}
-        return [
-            ChatHit(hit.title, days.get(hit.conversation_id, ""), "".join(text for text, _ in hit.parts))
-            for hit in hits
-            if hit.conversation_id != conversation_id
-        ][:most]
 
 
 def path_of(tool: ToolDefinition) -> str:

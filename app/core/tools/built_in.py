@@ -1,7 +1,4 @@
-"""The built-in tools. They use no network and change no files.
-
-Clock and calculator are on by default; tools that read attached files or past chats are off.
-"""
+"""The built-in tools: clock, calculator, and search in a project's files. They use no network and change no files."""
 
 import ast
 import logging
@@ -9,11 +6,9 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
-from app.core.domain.attachments import Attachment
 from app.core.domain.framing import NO_PASSAGES, PASSAGES_INTRODUCTION
 from app.core.domain.projects import SEARCH_TOOL, Passage, format_passages
 from app.core.tools.interface import ToolDefinition, ToolResult, arguments_of
@@ -27,9 +22,6 @@ _MAX_FACTORIAL = 800  # 6,500 bits
 _TYPOGRAPHIC_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-"})
 Number = int | float
 log = logging.getLogger(__name__)
-ON_BY_DEFAULT = ("current_time", "calculate")
-ATTACHMENT_PART_CHARS = 4_000  # part of a file that one call returns
-MAX_HITS, HIT_CHARS = 8, 600
 
 
 # A calculator: Python's arithmetic parsed by `ast` and evaluated here, with limited numbers; no code is run. Integers
@@ -123,12 +115,6 @@ def _factorial(number: Number) -> int:
     return math.factorial(number)
 
 
-def _comb(total: Number, chosen: Number) -> int:
-    if not all(isinstance(one, int) and 0 <= one <= 10_000 for one in (total, chosen)):
-        raise CalculatorError("comb takes two whole numbers from 0 to 10,000.")
-    return math.comb(int(total), int(chosen))
-
-
 def _round(number: Number, digits: Number = 0) -> Number:
     if not isinstance(digits, int) or not -30 <= digits <= 30:
         raise CalculatorError("round takes from -30 to 30 digits.")
@@ -168,26 +154,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "sum": _sum,
     "round": _round,
     "factorial": _factorial,
-    "comb": _comb,
 }
-
-
-@dataclass(frozen=True)
-class ChatHit:
-    """A match in a past chat: its title, a date in ISO 8601, and the text around it."""
-
-    title: str
-    date: str
-    text: str
-
-
-@dataclass(frozen=True)
-class BuiltInSources:
-    """Functions that give the tools their data, called on the tools' thread."""
-
-    files: Callable[[], Sequence[Attachment]] = tuple
-    search: Callable[[str, int], Sequence[ChatHit]] = lambda _words, _most: ()
-    documents: Callable[[str], Sequence[Passage]] = lambda _question: ()
 
 
 class _WrongArgumentError(ValueError):
@@ -217,24 +184,6 @@ DEFINITIONS = (
         BUILT_IN,
         "Calculator",
     ),
-    ToolDefinition(
-        "read_attachment",
-        "Reads a piece of a file that is attached to this chat. Without a name it lists the files.",
-        _schema(
-            name=("string", "The file's name."),
-            start=("integer", "The first character to read, from 0."),
-            find=("string", "Read around the first place with these words instead."),
-        ),
-        BUILT_IN,
-        "Attached files",
-    ),
-    ToolDefinition(
-        "search_chats",
-        "Searches the user's past chats for words, and gives the places that fit best.",
-        _schema(("words",), words=("string", "A few words that must occur.")),
-        BUILT_IN,
-        "Search in chats",
-    ),
 )
 SEARCH_DOCUMENTS = ToolDefinition(  # only in chats of a project; no setting disables it
     SEARCH_TOOL,
@@ -252,12 +201,13 @@ class BuiltInTools:
 
     def __init__(
         self,
-        enabled: Iterable[str] = ON_BY_DEFAULT,
-        sources: BuiltInSources | None = None,
+        enabled: Iterable[str] = NAMES,
+        search: Callable[[str], Sequence[Passage]] = lambda _question: (),
         now: Callable[[tzinfo | None], datetime] = lambda zone: datetime.now(UTC).astimezone(zone),
     ) -> None:
+        """``search`` finds passages of the project's files; it is called on the tools' thread."""
         self.enabled = frozenset(enabled)
-        self._sources, self._now = sources or BuiltInSources(), now
+        self._search, self._now = search, now
         self._num_passages = 0  # returned so far: each passage gets its own number
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="built-in-tools")
 
@@ -286,8 +236,6 @@ class BuiltInTools:
         tools: Mapping[str, Callable[[Arguments], str]] = {
             "current_time": self._current_time,
             "calculate": lambda arguments: calculate(_text(arguments, "expression")),
-            "read_attachment": self._read_attachment,
-            "search_chats": self._search_chats,
             SEARCH_TOOL: self._search_documents,
         }
         if call.name not in self.enabled or call.name not in tools:
@@ -311,54 +259,11 @@ class BuiltInTools:
         shown = name or now.tzname() or "local time"
         return f"{_DAYS[now.weekday()]}, {now:%Y-%m-%d %H:%M:%S}, UTC{offset[:3]}:{offset[3:5]} ({shown})"
 
-    def _read_attachment(self, arguments: Arguments) -> str:
-        files = self._sources.files()
-        if not files:
-            return "No file is attached to this chat."
-        name = _text(arguments, "name", "")
-        if not name:
-            return "\n".join(f"{one.name}: {len(one.text):,} characters" for one in files)
-        file = next((one for one in files if one.name == name), None)
-        if file is None:
-            raise _WrongArgumentError(f"There is no file {name!r}. There are: {', '.join(one.name for one in files)}.")
-        start = self._start(arguments, file)
-        piece = file.text[start : start + ATTACHMENT_PART_CHARS]
-        end = start + len(piece)
-        rest = f" Go on with start={end}." if end < len(file.text) else " This is its end."
-        return f"{file.name}, characters {start:,} to {end:,} of {len(file.text):,}.{rest}\n\n{piece}"
-
-    @staticmethod
-    def _start(arguments: Arguments, file: Attachment) -> int:
-        words = _text(arguments, "find", "")
-        if words:
-            place = file.text.casefold().find(words.casefold())
-            if place < 0:
-                raise _WrongArgumentError(f"{file.name} does not contain {words!r}.")
-            return max(0, min(place, len(file.text)) - ATTACHMENT_PART_CHARS // 4)
-        start = arguments.get("start", 0)
-        if isinstance(start, float | str):
-            try:
-                start = int(start)
-            except (ValueError, OverflowError):
-                start = -1
-        if not isinstance(start, int) or not 0 <= start <= len(file.text):
-            raise _WrongArgumentError(f"start must be from 0 to {len(file.text)}.")
-        return start
-
-    def _search_chats(self, arguments: Arguments) -> str:
-        words = _text(arguments, "words").strip()
-        if not words:
-            raise _WrongArgumentError("words is empty.")
-        hits = self._sources.search(words, MAX_HITS)[:MAX_HITS]
-        if not hits:
-            return "No past chat contains these words."
-        return "\n\n".join(f"“{one.title}”, {one.date}:\n{one.text[:HIT_CHARS]}" for one in hits)
-
     def _search_documents(self, arguments: Arguments) -> str:
         question = _text(arguments, "question").strip()
         if not question:
             raise _WrongArgumentError("question is empty.")
-        found = self._sources.documents(question)
+        found = self._search(question)
         first = self._num_passages + 1
         self._num_passages += len(found)
         return f"{PASSAGES_INTRODUCTION}\n\n{format_passages(found, first)}" if found else NO_PASSAGES

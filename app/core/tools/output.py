@@ -294,7 +294,7 @@ class ToolOutput:
                 continue
             syntax = SYNTAXES[tool_format]
             self._block = self._block_after(tool_format, formats, mark)
-            is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
+            is_object = syntax.body is Body.OBJECT
             if is_object and self._block is not None and self._block.ends[:1] != (_OUTER,):
                 ends = (_OUTER, *(("]",) if text.lstrip().startswith("[") else ()), *self._block.ends)
                 self._block = self._block._replace(ends=ends)
@@ -314,7 +314,7 @@ class ToolOutput:
             return _Block(formats, ends, begins, ends[1:] if ends[:1] == (_OUTER,) else ends)
         syntax = SYNTAXES[tool_format]
         of_mark = mark.block_end if mark is not None else ""
-        is_object = syntax.body in (Body.OBJECT, Body.NAMED_OBJECT)
+        is_object = syntax.body is Body.OBJECT
         end = syntax.end if syntax.body is not Body.TAGS else ""
         ends = tuple(one for one in (end.strip(), of_mark) if one)
         begins = ("{",) if is_object else tuple(filter(None, (syntax.begin.partition("{")[0],)))

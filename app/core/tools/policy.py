@@ -63,18 +63,10 @@ class ToolPolicy:
         if decision.answer is Permission.CHAT:
             return replace(self, chat=self.chat | {key_of(tool)})
         if decision.answer is Permission.ALWAYS:
-            return replace(
-                self, always=self.without_permission(AllowedTool(tool.server, tool.name)).always | {key_of(tool)}
-            )
+            name = (tool.server, tool.name)
+            others = (one for one in self.always if (one.server, one.name) != name)
+            return replace(self, always=frozenset((*others, key_of(tool))))
         return self
-
-    def without_permission(self, tool: AllowedTool) -> ToolPolicy:
-        """The policy without permissions for this tool."""
-        name = (tool.server, tool.name)
-        always, chat = (
-            frozenset(one for one in kept if (one.server, one.name) != name) for kept in self._all_allowed[:2]
-        )
-        return replace(self, always=always, chat=chat)
 
     @property
     def _all_allowed(self) -> tuple[frozenset[AllowedTool], ...]:

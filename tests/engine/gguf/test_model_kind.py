@@ -50,6 +50,12 @@ def test_a_projector_itself_is_refused_with_what_to_open_instead(tmp_path: Path)
     assert "Open the model that it belongs to" in caught.value.advice
 
 
+def test_an_adapter_is_refused(tmp_path: Path) -> None:
+    file = tiny_llama().with_metadata(general__type=(Kind.STRING, "adapter")).write(tmp_path / "adapter.gguf")
+    with pytest.raises(ModelFileError, match="LoRA"):
+        check_writes_text(read_header(file), file.name)
+
+
 def test_an_encoder_is_refused_by_what_it_does(tmp_path: Path) -> None:
     for file in (
         GgufFile({"general.architecture": (Kind.STRING, "bert")}),

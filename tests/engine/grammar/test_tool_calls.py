@@ -28,30 +28,6 @@ ROME = '{"name": "weather", "arguments": {"c": "Rome"}}'
             f'<tool_call>\n{ROME}\n</tool_call>\n<tool_call>\n{{"name": "clock", "arguments": {{}}}}\n</tool_call>',
         ),
         (
-            ToolFormat.FUNCTION,
-            "<tool_call>\n<function=weather>\n<parameter=c>\nRome\n</parameter>\n</function>\n</tool_call>",
-            "<tool_call>\n<function=weather>\n<parameter=c>\nRome </div>\n</parameter>\n</function>\n</tool_call>\n"
-            "<tool_call>\n<function=clock>\n</function>\n</tool_call>",
-        ),
-        (
-            ToolFormat.INVOKE,
-            '<minimax:tool_call>\n<invoke name="weather">\n<parameter name="c">Rome</parameter>\n</invoke>\n'
-            "</minimax:tool_call>",
-            '<minimax:tool_call>\n<invoke name="clock">\n</invoke>\n<invoke name="clock">\n</invoke>\n'
-            "</minimax:tool_call>",
-        ),
-        (
-            ToolFormat.KEY_VALUE,
-            "<tool_call>weather\n<arg_key>c</arg_key>\n<arg_value>Rome</arg_value>\n</tool_call>",
-            "<tool_call>clock\n</tool_call>\n<tool_call>clock\n</tool_call>",
-        ),
-        (
-            ToolFormat.ACTION,
-            '<|START_ACTION|>[{"tool_name": "weather", "parameters": {"c": "Rome"}}]<|END_ACTION|>',
-            '<|START_ACTION|>[{"tool_name": "clock", "parameters": {}},{"tool_name": "clock", "parameters": {}}]'
-            "<|END_ACTION|>",
-        ),
-        (
             ToolFormat.FUNCTIONARY,
             '<function=weather>{"c": "Rome"}</function>',
             "<function=clock>{}</function><function=clock>{}</function>",
@@ -123,8 +99,6 @@ def written(syntax: CallSyntax, arguments: dict[str, object]) -> str:
         call = f"{begin}{{{','.join(f'{key}:{value}' for key, value in values.items())}}}{syntax.end}"
     elif syntax.body is Body.ARGUMENTS:
         call = begin + whole + syntax.end
-    elif syntax.body is Body.NAMED_OBJECT:
-        call = f'{{"find": {whole}}}'
     else:
         call = f'{{"{syntax.name_key}": "find", "{syntax.arguments_key}": {whole}}}'
     return syntax.block + call + syntax.block_end

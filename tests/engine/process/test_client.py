@@ -34,11 +34,10 @@ from engine.records import (
     Problem,
     TextChunk,
 )
-from engine.requests import JobEnded, next_request_id
+from engine.requests import JobEnded
 from engine.session.session import Session
 from tests.engine.driver import WAIT_S, Driver, Events, question
 from tests.engine.process.scripted import ScriptedJob, session_maker
-from tests.shared_files import shared_model
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the ways to end a process are those of POSIX")
 
@@ -266,31 +265,6 @@ def test_the_end_frees_the_session_and_no_process_stays(tmp_path: Path) -> None:
     assert bench.client.close(WAIT_S)
     assert bench.noted() == ["closed"]
     assert is_gone(pid)
-
-
-def test_a_crash_is_reported_to_each_answer_and_loading_works_again(tmp_path: Path) -> None:
-    bench = Bench(tmp_path / "notes", Session)
-    load = LoadRequest(shared_model("babyllama-tok105-f16.gguf"), n_ctx=256, parallel=4, request_id=next_request_id())
-    bench.engine.submit(load)
-    assert bench.events.wait_for(EngineReady).target.parallel == 4
-    for number in (11, 12, 13, 14):
-        bench.client.generate(
-            ChatRequest(raw_prompt="Once", request_id=number, max_tokens=200, ignore_eos=True, mode=Mode.OFF)
-        )
-    begun = set[int]()
-    while len(begun) < 4:
-        begun.add(bench.events.wait_for(TextChunk).request_id)
-    os.kill(bench.pid(), signal.SIGKILL)
-    failed = set[int]()
-    while len(failed) < 4:
-        event = bench.events.next()
-        if isinstance(event, EngineFailed):
-            assert event.engine_ended
-            failed.add(event.request_id)
-    assert failed == begun == {11, 12, 13, 14}
-    bench.engine.submit(replace(load, request_id=next_request_id()))
-    assert bench.events.wait_for(EngineReady).target.parallel == 4
-    bench.client.close(WAIT_S)
 
 
 def test_an_engine_that_does_not_end_in_time_is_killed(tmp_path: Path) -> None:

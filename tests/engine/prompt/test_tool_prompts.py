@@ -120,7 +120,7 @@ NO_TOOLS = {
     "llama-cpp-rwkv-world",
     "microsoft-Phi-3.5-mini-instruct",
 }
-# All but the first mark calls by a token. Kimi's appends to a list, which templates may not do.
+# Most mark calls by a token. Kimi's appends to a list, which templates may not do.
 UNKNOWN = {
     "meetkai-functionary-medium-v3.2",
     "LFM2-8B-A1B",
@@ -128,6 +128,7 @@ UNKNOWN = {
     "Kimi-K2-Instruct",
     "Kimi-K2-Thinking",
     "MiniMax-M3",
+    "Apertus-8B-Instruct",
 }
 TOLD = {
     "Qwen-Qwen2.5-7B-Instruct": ToolFormat.HERMES,
@@ -137,7 +138,6 @@ TOLD = {
     "Qwen3-Coder": ToolFormat.FUNCTION,
     "ByteDance-Seed-OSS": ToolFormat.SEED,
     "GLM-4.6": ToolFormat.KEY_VALUE,
-    "MiniMax-M1": ToolFormat.TOOL_CALLS_LINES,
     "MiniMax-M2": ToolFormat.INVOKE,
     "CohereForAI-c4ai-command-r7b-12-2024-tool_use": ToolFormat.ACTION,
     "meetkai-functionary-medium-v3.1": ToolFormat.FUNCTIONARY,

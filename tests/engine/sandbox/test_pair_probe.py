@@ -94,7 +94,7 @@ def test_a_template_that_drops_messages_has_no_control_token(tmp_path: Path) -> 
     one, two, three = judge_pairs(files[0], files[1:])
     assert not one.matches
     assert "control token '<turn>'" in one.reason
-    assert "is not in the prompt" in one.reason
+    assert "does not accept this conversation" in one.reason
     assert not two.matches
     assert "Not me" in two.reason
     assert three.matches

@@ -295,21 +295,6 @@ def test_a_probe_can_be_cancelled(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert time.monotonic() - began < 30.0  # the child sleeps for a minute
 
 
-OTHER_KINDS = {
-    "encoder": (GOOD.with_metadata(llama__pooling_type=(Kind.UINT32, 1)), "text encoder"),
-    "bert": (GOOD.with_metadata(llama__attention__causal=(Kind.BOOL, False)), "text encoder"),
-    "adapter": (GOOD.with_metadata(general__type=(Kind.STRING, "adapter")), "LoRA"),
-    "vision": (GOOD.with_metadata(general__type=(Kind.STRING, "mmproj")), "image or sound"),
-}
-
-
-@pytest.mark.usefixtures("warm_helpers")
-@pytest.mark.parametrize(("file", "reason"), OTHER_KINDS.values(), ids=OTHER_KINDS)
-def test_files_that_are_no_text_models(tmp_path: Path, file: GgufFile, reason: str) -> None:
-    with pytest.raises(ModelFileError, match=reason):
-        probe(file.write(tmp_path / "other.gguf"))
-
-
 @pytest.mark.usefixtures("warm_helpers")
 def test_what_main_memory_cannot_hold_may_be_for_devices(
     good: LoadRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -73,8 +73,6 @@ _SPLIT_LABELS = {
 _BUILT_IN_TOOLS_LABELS = {
     "current_time": "Date and time",
     "calculate": "Calculator",
-    "read_attachment": "Attached files",
-    "search_chats": "Search in chats",
 }
 _TEXT_SIZE_LABELS = {
     "small": "Small",
@@ -93,11 +91,6 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
         text("draft_path", "Draft", FieldKind.MODEL_FILE).explained(
             "The model that drafts for it, a GGUF file. Leave empty to use the built-in one with the built-in target.",
             automatic="built-in or none",
-        ),
-        text("embedding_path", "Embedding model", FieldKind.MODEL_FILE).explained(
-            "Finds passages of a project's files by their meaning as well as by their words. A GGUF file made for "
-            "embeddings, such as Nomic Embed or EmbeddingGemma.",
-            automatic="none: by words alone",
         ),
         text("models_dir", "Library folder", FieldKind.FOLDER, 4096).explained(
             "Where downloaded models are stored. Changing it does not move any files.",

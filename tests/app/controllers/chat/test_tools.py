@@ -277,15 +277,6 @@ def test_stop_while_the_model_writes_a_call(app: tuple[AppHarness, ScriptedTools
     assert harness.window.engine.state is EngineState.READY
 
 
-def test_a_call_that_cannot_be_read_is_told_to_the_model(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
-    harness, tools = app
-    harness.window.composer.submitted.emit("Read")
-    answer(harness, qtbot, '<tool_call>\n{"name": "delete", "arguments": {}}\n</tool_call>')
-    assert statuses(harness) == [CallStatus.FAILED]
-    assert "There is no tool named 'delete'" in harness.engine.requests[-1].messages[-1].content
-    assert tools.calls == []
-
-
 def test_an_answer_is_given_again_below_the_same_results(app: tuple[AppHarness, ScriptedTools], qtbot: QtBot) -> None:
     harness, tools = app
     harness.window.composer.submitted.emit("Read")

@@ -26,7 +26,7 @@ def test_definitions_are_not_read_again(tmp_path: Path) -> None:
     )
     session = Session()
     session.load(LoadRequest(str(model.write(tmp_path / "tools.gguf")), n_ctx=4096))
-    definitions = BuiltInTools(("calculate", "current_time", "search_chats")).definitions()
+    definitions = BuiltInTools().definitions()
     num_definitions = len(json.dumps([one.description for one in definitions]))
     turn = ToolLoop((Message("user", "What is 2+3?"),), definitions, ToolPolicy(), ToolFormat.HERMES)
     request = ChatRequest(mode=Mode.OFF, sampling=SamplingParams(temperature=0.0), max_tokens=3)

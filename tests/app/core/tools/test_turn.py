@@ -220,9 +220,3 @@ def test_pictures_of_a_result_are_named_to_a_model_without_vision() -> None:
         else:
             assert told.content == "[picture 1]"
             assert [(place, seen.rgb) for place, seen in told.pictures] == [(0, sample().tobytes())]
-
-
-def test_tools_are_told_in_the_same_words_each_time() -> None:
-    first, second = (json.dumps(functions_of((ADD, LOOK))) for _ in range(2))
-    assert first == second
-    assert json.loads(first)[0]["function"]["name"] == "add"
