@@ -11,6 +11,7 @@ from typing import NoReturn
 import app
 from app.cli import option_values as values
 from app.cli.output import INTERRUPTED, discard_output, fail, prepare_streams
+from engine.embeddings import Pooling
 from engine.errors import PacelineError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
@@ -159,6 +160,12 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add = models.add_argument
     add("--mmproj", metavar="M.gguf", help="the model's vision file; default: the one beside it")
     add("--alias", metavar="NAME", help="the model's name in answers and in the list")
+    add("--embedding-model", metavar="E.gguf", help="an additional model for embeddings")
+    add(
+        "--pooling",
+        choices=[kind.value for kind in Pooling if kind is not Pooling.RANK],
+        help="how its vectors are pooled; default: its own way",
+    )
     at_once = "concurrent answers; default 0: by memory, up to 4. Each has the whole context"
     add("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
     idle = "unload the models after this time without a request; the next request loads them again"

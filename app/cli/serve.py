@@ -32,9 +32,11 @@ from app.core.server.pictures import PictureSource
 from app.core.server.protocol import ServedModel
 from app.core.server.request_log import RequestLog
 from app.core.server.scheduler import Scheduler
+from engine.embeddings import EmbeddingModel, Pooling
 from engine.errors import EngineError, ModelLoadError
 from engine.pictures.side_file import find_side_file
 from engine.process.client import EngineClient
+from engine.process.embedder import Embedder
 from engine.records import (
     EngineEnded,
     EngineFailed,
@@ -61,7 +63,7 @@ def command(options: argparse.Namespace) -> int:
     with option_errors("This cannot be served", "See paceline serve --help."):
         resolve_names(options)
         first = library.loadable(options, options.alias or "")
-        key = _key(options)
+        embedder, key = _embedder(options), _key(options)
         listener = bind(options.host, options.port)
     make_session = partial(probing_session, find_paths().cache, builtin_target(), keeps_chats=False)
     is_serving = threading.Event()
@@ -75,9 +77,12 @@ def command(options: argparse.Namespace) -> int:
             print_notices(ready)
             if (options.draft and ready.draft is None) or (options.mmproj and not ready.target.has_vision):
                 return 1
+            if embedder is not None:
+                notify(_embedding_notice(embedder.model()))
+                embedder.close()  # the engine's process loads its own
             is_serving.set()
             library.begin(first, ready)
-            return _serve(engine, library, listener, key, options)
+            return _serve(engine, library, listener, key, embedder, options)
         finally:
             engine.close(ENGINE_EXIT_S)
 
@@ -109,6 +114,25 @@ def _load(engine: EngineClient, request: LoadRequest) -> EngineReady | None:
     if isinstance(event.value, EngineReady):
         return event.value
     raise event.value if isinstance(event.value, EngineError) else ModelLoadError("Nothing was loaded.")
+
+
+def _embedder(options: argparse.Namespace) -> Embedder | None:
+    """The embedding model that the options name; None without one.
+
+    Raises:
+        ValueError: the model does not make embeddings.
+    """
+    if options.embedding_model is None:
+        if options.pooling:
+            raise ValueError("--pooling needs an --embedding-model.")
+        return None
+    pooling = Pooling(options.pooling) if options.pooling else None
+    return Embedder(Path(options.embedding_model), options.threads, pooling)
+
+
+def _embedding_notice(model: EmbeddingModel) -> str:
+    pooled = "a vector for each token" if model.pooling is Pooling.NONE else f"pooled: {model.pooling.value}"
+    return f"{model.name} makes embeddings: {model.width} numbers ({pooled}) of up to {model.n_ctx:,} tokens"
 
 
 def _key(options: argparse.Namespace) -> str:
@@ -179,12 +203,13 @@ def _serve(
     models: ModelSwitch,
     listener: socket.socket,
     key: str,
+    embedder: Embedder | None,
     options: argparse.Namespace,
 ) -> int:
     """Serve until a signal raises an exception in this thread."""
     scheduler = Scheduler(engine, models, max_waiting=options.queue)
     hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
-    app = make_application(scheduler, RequestLog(), key, hosts)
+    app = make_application(scheduler, RequestLog(), key, hosts, embedder=embedder)
     with ended_by_signals(), _unload_when_idle(engine, scheduler, options.idle_unload):
         try:
             model = models.current()

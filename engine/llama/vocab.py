@@ -251,11 +251,15 @@ class Vocab:
         """Tokens that replace text without a token: a question mark, or none."""
         return [i for i in self._native_ids(b"?", special=False) if i >= 0]
 
-    def _native_ids(self, data: bytes, special: bool) -> list[int]:
+    def embedding_ids(self, text: str) -> list[int]:
+        """Ids of a text to be embedded, with parsed control tokens and the tokens that the tokenizer adds."""
+        return self._native_ids(self._representable(text).encode("utf-8", "replace"), special=True, adds_special=True)
+
+    def _native_ids(self, data: bytes, special: bool, *, adds_special: bool = False) -> list[int]:
         size = len(data) + 8
         for _ in range(2):
             buffer = (ctypes.c_int32 * size)()
-            count = self._lib.llama_tokenize(self.handle, data, len(data), buffer, size, False, special)
+            count = self._lib.llama_tokenize(self.handle, data, len(data), buffer, size, adds_special, special)
             if count >= 0:
                 return list(buffer[:count])
             size = -count

@@ -64,6 +64,7 @@ JOBS = {
     "gpus": HelperJob(_TRIALS, "try_gpus", sees_gpus=True),
     "library": HelperJob(_FACTS, "report_library", sees_gpus=True),
     "devices": HelperJob(_FACTS, "report_devices", sees_gpus=True),
+    "embeddings": HelperJob("engine.sandbox.embedding_child", is_raw=True, is_silent=True),
     "template": HelperJob("engine.sandbox.template_child", is_raw=True, is_bare=True, is_silent=True),
     "picture": HelperJob("engine.sandbox.picture_child", is_raw=True, is_bare=True, is_silent=True),
     "document": HelperJob("engine.sandbox.document_child", is_bare=True, is_silent=True),

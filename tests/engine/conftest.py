@@ -33,7 +33,11 @@ def warm_helpers(helper_address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if helper_address:
 
         def command(name: str, *words: str) -> list[str]:
-            is_own = name in ("template", "guard")  # identified by process id, or needs another pipe
+            is_own = name in (
+                "template",
+                "embeddings",
+                "guard",
+            )  # commands that are identified by process id or need another pipe
             return child_command(name, *words) if is_own else client_command(helper_address, name, *words)
 
         monkeypatch.setattr("engine.sandbox.helper.child_command", command)

@@ -1,11 +1,11 @@
-"""The HTTP endpoints: health, models, chat and text completions, responses."""
+"""The HTTP endpoints: health, models, chat and text completions, responses, embeddings."""
 
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -19,8 +19,9 @@ from app.core.domain.local_server import GONE
 from app.core.server.access import ENTRY, AccessControl, AllowedHosts
 from app.core.server.answers import AnswerBuilder, Json, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
-from app.core.server.engine_job import EngineJob, SessionReply
-from app.core.server.errors import UNEXPECTED, ApiError, error_body
+from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingSource, ParsedRequest, no_embeddings_error
+from app.core.server.engine_job import EngineJob, SessionCall, SessionReply
+from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
 from app.core.server.fields import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
 from app.core.server.library import model_not_found_error
 from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
@@ -41,7 +42,8 @@ from app.core.server.request_log import RequestEntry, RequestLog
 from app.core.server.responses_api import ItemBuilder, parse_response_request
 from app.core.server.scheduler import AnswerEvent, JobEvent, Scheduler, ServerJob
 from app.core.server.tokens import READERS, BodyReader
-from engine.errors import GrammarError
+from engine.embeddings import EmbeddingModel
+from engine.errors import EngineError, GrammarError
 from engine.grammar.constraint import check_grammar
 from engine.pictures.side_file import find_side_file
 from engine.records import EngineReady, Finished, ModelInfo, PrefillProgress, TextChunk
@@ -212,9 +214,19 @@ _GET_HANDLERS = {
 }
 
 
-def make_application(scheduler: Scheduler, log: RequestLog, key: str, hosts: AllowedHosts) -> ASGIApp:
-    """Make the ASGI application; `AccessControl` checks every request first, and ``log`` records the requests."""
-    endpoints = Endpoints(scheduler)
+def make_application(
+    scheduler: Scheduler,
+    log: RequestLog,
+    key: str,
+    hosts: AllowedHosts,
+    *,
+    embedder: EmbeddingSource | None = None,
+) -> ASGIApp:
+    """Make the ASGI application; `AccessControl` checks every request first.
+
+    ``log`` records the requests. ``embedder`` None: no embeddings.
+    """
+    endpoints = Endpoints(scheduler, embedder)
     got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
     routes = [
         Route(own, endpoint, methods=[method])
@@ -233,8 +245,9 @@ def make_application(scheduler: Scheduler, log: RequestLog, key: str, hosts: All
 
 
 class Endpoints:
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, embedder: EmbeddingSource | None) -> None:
         self._models, self._scheduler = scheduler.models, scheduler
+        self._embedder = embedder
         self._paths: dict[str, str] = {}  # files of models that are not loaded, by name
 
     def post_handlers(self) -> dict[str, Callable[[Request], Awaitable[Response]]]:
@@ -242,6 +255,7 @@ class Endpoints:
         return {
             **{path: partial(self._answer, read=read) for path, read in _READERS.items()},
             **{path: partial(self._answer_value, read=read) for path, read in READERS.items()},
+            **{path: partial(self._embed, read=read) for path, read in DIALECTS.items()},
             "/api/chat": partial(self._answer_ollama, chat=True),
             "/api/generate": partial(self._answer_ollama, chat=False),
             "/api/show": self.api_show,
@@ -275,6 +289,9 @@ class Endpoints:
         kind = "vlm" if ready.target.has_vision else "llm"
         listed = [{**_model_entry(model.name, ready.target.path, kind, "loaded"), **facts}]
         listed += await asyncio.to_thread(self._list_others, model.name)
+        if self._embedder is not None:
+            name = (await asyncio.to_thread(self._embedder.model)).name
+            listed.append(_model_entry(name, "", "embeddings", "loaded"))
         return listed
 
     def _list_others(self, own: str) -> list[Json]:
@@ -288,6 +305,17 @@ class Endpoints:
                     kind = "vlm" if find_side_file(Path(path)) is not None else "llm"
                     listed.append(_model_entry(name, path, kind, "not-loaded"))
         return listed
+
+    async def _embed(self, request: Request, read: Callable[[Json, EmbeddingModel], ParsedRequest]) -> Response:
+        body, embedder = await read_object(request), self._embedder
+        if embedder is None:
+            raise no_embeddings_error()
+        try:
+            model = await asyncio.to_thread(embedder.model)
+        except EngineError as error:
+            raise api_error(error, "model") from error
+        inputs, form, build = read(body, model)
+        return JSONResponse(build(await self._run_call(request, "", EmbeddingCall(embedder, inputs, form))))
 
     async def api_version(self, _request: Request) -> Response:
         return JSONResponse({"version": API_VERSION})
@@ -319,7 +347,11 @@ class Endpoints:
         body = await read_object(request)
         model = await self._named(body.get("model"))
         call = read(body, model)
-        job, events = _job(request, model.name, EngineJob(None, model.ready.target.path, call))
+        return JSONResponse(await self._run_call(request, model.ready.target.path, call, model.name))
+
+    async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Any:  # noqa: ANN401
+        """Queue ``call`` as a request; returns its result."""
+        job, events = _job(request, name, EngineJob(None, target, call))
         self._scheduler.submit(job)
         try:
             reply = await cancel_on_disconnect(request, events.get())
@@ -328,7 +360,7 @@ class Endpoints:
         if isinstance(reply, ApiError):
             raise reply
         assert isinstance(reply, SessionReply)  # noqa: S101  (nothing else comes)
-        return JSONResponse(reply.value)
+        return reply.value
 
     async def _body(self, request: Request) -> Json:
         return await read_object(
@@ -420,7 +452,7 @@ def _facts(info: ModelInfo) -> Json:
     }
 
 
-PATHS = sorted({*_READERS, *READERS, "/api/chat", "/api/generate", *_GET_HANDLERS} - {_MODEL, "/"})
+PATHS = sorted({*_READERS, *READERS, *DIALECTS, "/api/chat", "/api/generate", *_GET_HANDLERS} - {_MODEL, "/"})
 
 
 async def _on_api_error(request: Request, error: Exception) -> Response:

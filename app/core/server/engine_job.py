@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from app.core.server.errors import ApiError, model_changed_error
 from engine.errors import EngineError, PromptTooLongError
+from engine.process.embedder import close_embedders
 from engine.records import (
     MIN_ANSWER_TOKENS,
     ChatRequest,
@@ -133,6 +134,7 @@ def drop_caches(session: Session) -> None:
 
 def unload(session: Session, _should_stop: object = None) -> bool:
     """Unload the models; True if any were loaded."""
+    close_embedders()
     is_loaded = session.is_loaded
     if is_loaded:
         session.unload()

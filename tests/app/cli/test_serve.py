@@ -35,6 +35,7 @@ from engine.records import EngineReady
 from engine.requests import RunJob
 from tests.app.controllers.window import stormy_clients as stormy
 from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer, info
+from tests.engine.embedding_factory import CTX, WIDTH, TinyBert
 from tests.engine.sandbox.pictures import encoded, sample
 from tests.engine.vision_factory import write_pair
 from tests.long_form import rounds
@@ -71,6 +72,8 @@ def ask(
     """Send a request; returns the status and the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     body = {"messages": [{"role": "user", "content": content}], "max_tokens": 2}
+    if "embed" in path:
+        body = {"input": content}
     connection.request("POST", path, json.dumps(body), {"Authorization": f"Bearer {key}"})
     response = connection.getresponse()
     answer = json.loads(response.read())
@@ -159,6 +162,19 @@ def test_a_model_with_a_side_file_beside_it_sees(tmp_path: Path, paceline_home: 
 
 
 @pytest.mark.usefixtures("tried")
+def test_an_embedding_model_stands_beside_the_one_that_answers(tmp_path: Path) -> None:
+    model = TinyBert().file().write(tmp_path / "tiny-bert.gguf")
+    with started("--key", "k", "--embedding-model", str(model)) as (_, lines, port):
+        assert f"tiny-bert makes embeddings: {WIDTH} numbers (pooled: mean) of up to {CTX} tokens" in "\n".join(lines)
+        status, answer = ask(port, "k", "hello world", "/v1/embeddings")
+        assert (status, answer["model"], answer["usage"]) == (
+            200, "tiny-bert", {"prompt_tokens": 4, "total_tokens": 4},
+        )  # fmt: skip
+        assert ask(port, "k")[0] == 200
+        assert ask(port, "k", "hello " * CTX, "/v1/embeddings")[0] == 400
+
+
+@pytest.mark.usefixtures("tried")
 @pytest.mark.skipif(sys.platform != "linux", reason="counts what is open in /proc")
 def test_a_storm_of_concurrent_programs_mixes_nothing_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "storm")
@@ -224,6 +240,7 @@ def test_options_of_models_and_decoding_are_those_of_run() -> None:
         (["--key", "two words"], "is no key"),
         (["--key", ""], "The key is empty"),
         (["--no-key", "--host", "0.0.0.0"], "--no-key is for this machine alone"),  # noqa: S104
+        (["--pooling", "mean"], "--pooling needs an --embedding-model"),
         (["--preset", "nobody's"], "There is no preset nobody's"),
         (["--model", "/no/such.gguf", "--key", "k", "--port", "0"], "such.gguf"),
     ],

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from app.core.server.access import AllowedHosts
 from app.core.server.application import make_application
+from app.core.server.embeddings import EmbeddingSource
 from app.core.server.library import LoadableModel, ModelSwitch
 from app.core.server.protocol import ServedModel
 from app.core.server.request_log import RequestLog
@@ -252,12 +253,13 @@ class ScriptedServer:
     session: ScriptedSession = field(default_factory=ScriptedSession)
     model: ServedModel = field(default_factory=served)
     max_waiting: int = 4
+    embedder: EmbeddingSource | None = None
 
     def __post_init__(self) -> None:
         self.log = RequestLog()
         self.worker: Engine = started_engine(self.session)
         self.scheduler = Scheduler(self.worker, OneModel(self.model), max_waiting=self.max_waiting)
-        self.app = make_application(self.scheduler, self.log, KEY, AllowedHosts("127.0.0.1"))
+        self.app = make_application(self.scheduler, self.log, KEY, AllowedHosts("127.0.0.1"), embedder=self.embedder)
         self.client = TestClient(
             self.app,
             base_url="http://127.0.0.1:8080",

@@ -120,6 +120,8 @@ def test_the_model_is_listed_without_its_path(server: ScriptedServer) -> None:
 
 def test_paths_and_methods_that_are_not_there_are_reported_as_json(server: ScriptedServer) -> None:
     assert "/v1/chat/completions" in server.client.get("/v1/answers").json()["error"]["message"]
+    response = server.client.post("/v1/embeddings", json=HELLO)
+    assert (response.status_code, "makes no embeddings" in response.json()["error"]["message"]) == (404, True)
     response = server.client.get(CHAT)
     assert (response.status_code, response.json()["error"]["type"]) == (405, "invalid_request_error")
 

@@ -1,7 +1,7 @@
 """A request body is limited in bytes, time and depth; invalid requests at every endpoint are refused by name."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from starlette.requests import Request
@@ -11,6 +11,7 @@ from app.core.domain.local_server import GONE
 from app.core.server.errors import ApiError
 from app.core.server.fields import MAX_DEPTH, Fields, parse_object, read_object
 from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer
+from tests.app.core.server.test_embeddings import ScriptedEmbedder
 
 
 def read(*messages: Message, **headers: str) -> dict[str, object]:
@@ -84,7 +85,7 @@ def test_half_a_character_is_a_replacement_character() -> None:
     assert parse_object(raw) == {"a\ufffd": ["page \ufffd", {"b": "\U0001f600", "c": 1}]}
 
 
-TEXT, RESPONSES, MESSAGES = "/v1/completions", "/v1/responses", "/v1/messages"
+TEXT, RESPONSES, MESSAGES, VECTORS = "/v1/completions", "/v1/responses", "/v1/messages", "/v1/embeddings"
 DEEP = "[" * 200 + "]" * 200
 BAD: tuple[tuple[str, object], ...] = (
     (CHAT, b""),
@@ -102,28 +103,37 @@ BAD: tuple[tuple[str, object], ...] = (
     (f"{RESPONSES}/input_tokens", {"input": 5}),
     (MESSAGES, {"messages": [{"role": "user", "content": [{"type": "tool_result"}]}]}),
     ("/v1/messages/count_tokens", {}),
+    (VECTORS, {"input": [[True]]}),
+    ("/embedding", {"content": {"a": 1}}),
     ("/tokenize", {"content": [-1]}),
     ("/detokenize", {"tokens": "a"}),
     ("/apply-template", {"messages": 5}),
     ("/api/chat", {"messages": [{"role": "user", "content": "a", "images": "AAAA"}]}),
     ("/api/generate", {"prompt": "a", "format": 5}),
-    ("/v1/embeddings", {"input": "a"}),
+    ("/api/embed", {"input": {}}),
     ("/v1/audio/speech", {"input": "a"}),
 )
 
 
-def test_each_is_refused_with_a_sentence_and_the_next_is_answered(server: ScriptedServer) -> None:
+@pytest.fixture
+def embedding() -> Iterator[ScriptedServer]:
+    server = ScriptedServer(embedder=ScriptedEmbedder())
+    yield server
+    server.close()
+
+
+def test_each_is_refused_with_a_sentence_and_the_next_is_answered(embedding: ScriptedServer) -> None:
     wrong = list[object]()
     for path, body in BAD:
         given = {"content": body} if isinstance(body, bytes) else {"json": body}
-        response = server.client.post(path, **given)  # type: ignore[arg-type]
+        response = embedding.client.post(path, **given)  # type: ignore[arg-type]
         told = response.json().get("error")
         message = told if isinstance(told, str) else told["message"]
         if not (400 <= response.status_code < 500 and message.endswith((".", "`"))):
             wrong.append((path, body, response.status_code, message))
     assert wrong == []
-    assert not server.session.requests
-    assert server.client.post(CHAT, json=HELLO).status_code == 200
+    assert not embedding.session.requests
+    assert embedding.client.post(CHAT, json=HELLO).status_code == 200
 
 
 @pytest.mark.parametrize(
