@@ -10,9 +10,8 @@ from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
 from app.cli.output import INTERRUPTED, ProgressLine, counted_text, table
-from app.core.domain.attachments import Attachment
-from app.core.domain.projects import MAX_FILES, FileState, Project, fitting_passages, passages_attachment
-from app.core.paths import Paths, find_paths
+from app.core.domain.projects import MAX_FILES, FileState, Project
+from app.core.paths import find_paths
 from app.core.projects.index import DocumentIndex
 from app.core.projects.indexing import Progress, update
 from app.core.projects.projects import ProjectError, Projects, with_sources
@@ -20,7 +19,6 @@ from engine.sentences import i18n
 
 _LOWEST_PRIORITY = 19
 MOST_FOUND = 5
-MAX_FOUND_CHARS = 4_000  # maximum characters of passages for a question: about four passages
 
 
 def command(options: argparse.Namespace) -> int:
@@ -78,25 +76,6 @@ def _update(options: argparse.Namespace, projects: Projects, index: DocumentInde
         with suppress(AttributeError, OSError):  # Windows has no os.nice
             os.nice(_LOWEST_PRIORITY)
     return max((_read(project, index, as_json=options.json) for project in chosen), default=0)
-
-
-def passages_for(paths: Paths, name: str, question: str) -> Attachment:
-    """Find the passages of a project that match a question.
-
-    Raises:
-        ProjectError: no project has this name, or the project has no files.
-        StorageError: the index cannot be used.
-    """
-    project = Projects(paths.projects_file).find(name)
-    if not project.sources:
-        advice = i18n("Add some: paceline projects add {name} FOLDER", name=project.name)
-        raise ProjectError(i18n("The project {name} has no files.", name=project.name), advice)
-    index = DocumentIndex(paths.documents_file)
-    try:
-        found = index.find(project.sources, question) or index.beginning(project.sources)
-        return passages_attachment(fitting_passages(found, MAX_FOUND_CHARS))
-    finally:
-        index.close()
 
 
 def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:

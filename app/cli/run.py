@@ -263,7 +263,7 @@ def _prompt_text(options: argparse.Namespace) -> str:
         if notice:
             notify(notice)
     if options.project:
-        from app.cli.projects import passages_for  # noqa: PLC0415  (few ask a project)
+        from app.core.projects.search import passages_for  # noqa: PLC0415  (few ask a project)
 
         found = passages_for(find_paths(), options.project, text)
         cited = [f"[{one.number}] {one.place}" for one in cited_passages(found.text)]

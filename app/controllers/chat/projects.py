@@ -301,6 +301,6 @@ class ProjectController(PartsController):
 
 
 def _open_index(file: Path) -> DocumentIndex:
-    from app.core.projects.index import DocumentIndex  # noqa: PLC0415  (the first paint does not wait for it)
+    from app.core.projects.index import DocumentIndex  # noqa: PLC0415  (numpy: the first paint does not wait for it)
 
     return DocumentIndex(file)

@@ -115,6 +115,12 @@ def _factorial(number: Number) -> int:
     return math.factorial(number)
 
 
+def _comb(total: Number, chosen: Number) -> int:
+    if not all(isinstance(one, int) and 0 <= one <= 10_000 for one in (total, chosen)):
+        raise CalculatorError("comb takes two whole numbers from 0 to 10,000.")
+    return math.comb(int(total), int(chosen))
+
+
 def _round(number: Number, digits: Number = 0) -> Number:
     if not isinstance(digits, int) or not -30 <= digits <= 30:
         raise CalculatorError("round takes from -30 to 30 digits.")
@@ -154,6 +160,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "sum": _sum,
     "round": _round,
     "factorial": _factorial,
+    "comb": _comb,
 }
 
 

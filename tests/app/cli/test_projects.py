@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from app.cli.parser import main
-from app.cli.projects import passages_for
 from app.core.paths import find_paths
 from app.core.projects.projects import ProjectError
+from app.core.projects.search import passages_for
 
 Capture = pytest.CaptureFixture[str]
 
