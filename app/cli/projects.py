@@ -4,17 +4,20 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from app.cli.interrupts import stop_on_interrupt
-from app.cli.output import INTERRUPTED, ProgressLine, counted_text, table
+from app.cli.output import INTERRUPTED, ProgressLine, counted_text, fail, table
 from app.core.domain.projects import MAX_FILES, FileState, Project
 from app.core.paths import find_paths
 from app.core.projects.index import DocumentIndex
 from app.core.projects.indexing import Progress, update
 from app.core.projects.projects import ProjectError, Projects, with_sources
+from app.core.projects.search import embedder_of, find_passages
+from engine.errors import EngineError
 from engine.sentences import i18n
 
 _LOWEST_PRIORITY = 19
@@ -80,7 +83,7 @@ def _update(options: argparse.Namespace, projects: Projects, index: DocumentInde
 
 def _find(options: argparse.Namespace, projects: Projects, index: DocumentIndex) -> int:
     project = projects.find(options.name)
-    found = index.find(project.sources, options.question)[:MOST_FOUND]
+    found = find_passages(index, project, options.question, find_paths())[:MOST_FOUND]
     for passage in found:
         print(f"{passage.place}\n{passage.text}\n")
     if not found:
@@ -106,6 +109,7 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
 
     with stop_on_interrupt() as interrupted:
         update(index, project.sources, interrupted.is_set, show)
+        _embed_passages(project, index, interrupted.is_set, show)
         line.close()
         if interrupted.is_set():
             return INTERRUPTED
@@ -123,6 +127,23 @@ def _read(project: Project, index: DocumentIndex, *, as_json: bool = False) -> i
         f"{project.name}: {counted_text(len(files), 'file', 'files')}, {counted_text(passages, 'passage', 'passages')}."
     )
     return 0
+
+
+def _embed_passages(
+    project: Project, index: DocumentIndex, should_stop: Callable[[], bool], show: Callable[[Progress], None]
+) -> None:
+    """Embed new passages if the settings name an embedding model. If it fails, search by words still works."""
+    embedder = embedder_of(find_paths())
+    if embedder is None or should_stop():
+        return
+    name = "by meaning"
+    try:
+        embedder.load()
+        embedder.fill_vectors(index, project.sources, should_stop, lambda done, num: show(Progress(done, num, name)))
+    except EngineError as error:
+        fail(error.problem)
+    finally:
+        embedder.close()
 
 
 _ACTIONS = {

@@ -35,6 +35,7 @@ from app.core.domain.settings.layers import SAMPLING_KEYS
 from app.core.domain.template_variables import read_variables
 from app.core.domain.text_decoding import utf_text
 from app.core.paths import builtin_draft, builtin_target, find_paths
+from app.core.projects.projects import Projects
 from app.core.storage.pictures import is_picture
 from engine.errors import SettingError, SideFileError
 from engine.gguf.header import read_header
@@ -81,6 +82,8 @@ def command(options: argparse.Namespace) -> int:
         return chat(options)
     with ExitStack() as stack:
         with option_errors(*RUN_ERRORS):
+            if options.project and not options.model:
+                options.model = Projects(find_paths().projects_file).find(options.project).model_path or None
             resolve_names(options)
             request = make_request(options)
             if options.image and options.mmproj is None:

@@ -66,7 +66,7 @@ class Controller(PartsController):
         self.hub = self._make_hub()
         self.engines = RemoteServersController(parts, self.models)
         self.context = ContextController(parts, self.conversations)
-        self.projects = ProjectController(parts, self.conversations)
+        self.projects = ProjectController(parts, self.conversations, self.hub)
         self.answers = AnswerController(parts, self.conversations, self.context, self.projects)
         self.versions = VersionController(parts, self.conversations, self.answers)
         self.deletions = DeletionController(parts, self.conversations, self.answers)

@@ -48,6 +48,7 @@ class Paths:
     api_key_file = _Within("config", "api-key")
     layout_file = _Within("config", "layout.bin")
     projects_file = _Within("config", "projects.toml")
+    project_files = _Within("data", "projects")  # files of imported projects, one folder per project
     documents_file = _Within("cache", "documents.db")  # the index of the projects' files; it can be rebuilt
     chats_file = _Within("data", "chats.db")
     open_chat_file = _Within("data", "open-chat")

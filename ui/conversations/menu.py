@@ -86,7 +86,7 @@ def make_list_menu(parent: QWidget, theme: Theme, library_signals: LibrarySignal
     menu.addAction(theme.icon("folder"), tr("New folder"), partial(library_signals.folder_created.emit, None))
     menu.addAction(theme.icon("trash-2"), tr("Recently deleted…"), library_signals.deleted_chats_requested.emit)
     menu.addSeparator()
-    menu.addAction(theme.icon("download"), tr("Import chats…"), library_signals.imported.emit)
+    menu.addAction(theme.icon("download"), tr("Import chats or a project…"), library_signals.imported.emit)
     _add_export(menu, theme, partial(library_signals.exported.emit, None), tr("Export all chats"))
     return menu
 

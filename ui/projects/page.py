@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal, SignalInstance
 from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -17,8 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.core.domain.projects import MAX_FILES, FileState, Project, ProjectFile
+from app.core.domain.model_name import printable
+from app.core.domain.projects import EMBEDDERS, MAX_FILES, EmbedderOffer, FileState, Project, ProjectFile
 from engine.records import Problem
+from ui.settings.rows import ask_model_file
 from ui.text.formatting import count, size, tooltip, without_markup
 from ui.text.language import mark, translate
 from ui.text.problem_words import in_language
@@ -26,6 +28,7 @@ from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
 from ui.widgets.building import Stretch, button, hbox, label, show_text, vbox
 from ui.widgets.dialogs import Dialog
+from ui.widgets.popups import NoWheelComboBox
 
 PAUSE_MS = 500  # a pause in typing ends a change
 INSTRUCTION_LINES = 5
@@ -52,15 +55,25 @@ class ProjectPage(Dialog):
     Signals:
         sources_added(object): paths of files and folders. source_removed(str): a path.
         instructions_changed(str): new instructions, after a pause in typing.
+        model_changed(str), embedder_changed(str): path of a GGUF file; empty for none.
         reading_requested(bool): continue (True) or pause reading.
+        embedder_offered(EmbedderOffer): the chosen offer.
+        export_requested(): export the project to a file.
     """
 
     sources_added = Signal(object)
     source_removed = Signal(str)
     instructions_changed = Signal(str)
+    model_changed = Signal(str)
+    embedder_changed = Signal(str)
     reading_requested = Signal(bool)
+    embedder_offer_chosen = Signal(object)
+    export_requested = Signal()
 
-    def __init__(self, theme: Theme, project: Project, parent: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, project: Project, parent: QWidget, loaded: tuple[str, str] | None = None, embedder: str = ""
+    ) -> None:
+        """``loaded``: path and name of the loaded target if it is a file. ``embedder``: path of the embedding model."""
         super().__init__(parent, project.name)
         self._theme, self.project = theme, project
         self.setAcceptDrops(True)
@@ -68,6 +81,8 @@ class ProjectPage(Dialog):
         self.problem = Banner(theme, problem=True)
         self.problem.hide()
         self.instructions = QPlainTextEdit()
+        self.model = NoWheelComboBox(translate("ProjectPage", "Model"))
+        self.search = NoWheelComboBox(translate("ProjectPage", "Search"))
         self.summary = label("", "caption", wrap=True)
         self.progress, self.progress_words = QProgressBar(), label("", "caption")
         self.tree = QTreeWidget()
@@ -76,6 +91,17 @@ class ProjectPage(Dialog):
         self._is_reading = False
         self._inner: dict[str, list[ProjectFile]] = {}  # the files of each source that is a folder
         self._make_instructions()
+        kept = self.project.model_path
+        self.model.addItem(translate("ProjectPage", "The loaded model"), "")
+        if loaded is not None:
+            self.model.addItem(printable(loaded[1]), loaded[0])
+        if kept and self.model.findData(kept) < 0:
+            self.model.addItem(printable(Path(kept).stem), kept)
+        self.model.addItem(translate("ProjectPage", "Another file…"), None)
+        self._show_choice(self.model, kept)
+        self._fill_search(embedder)
+        self.model.activated.connect(lambda _row: self._choose(self.model, self.model_changed))
+        self.search.activated.connect(lambda _row: self._choose(self.search, self.embedder_changed))
         self._make_tree()
         self._make_buttons()
         self._arrange()
@@ -93,6 +119,50 @@ class ProjectPage(Dialog):
         edit.setFixedHeight(edit.fontMetrics().lineSpacing() * INSTRUCTION_LINES + 16)
         edit.setPlainText(str(self.project.values.get("system_prompt") or ""))
         edit.textChanged.connect(self._pause.start)
+
+    def _fill_search(self, embedder: str) -> None:
+        self.search.addItem(translate("ProjectPage", "By words"), "")
+        if embedder:
+            words = translate("ProjectPage", "By words and meaning ({name})")
+            self.search.addItem(words.format(name=printable(Path(embedder).stem)), embedder)
+        for offer in EMBEDDERS:
+            words = translate("ProjectPage", "By meaning too: download {name} ({size})")
+            if offer.only_english:
+                words = translate("ProjectPage", "By meaning too, English only: download {name} ({size})")
+            self.search.addItem(words.format(name=offer.name, size=size(offer.num_bytes)), offer)
+        self.search.addItem(translate("ProjectPage", "By meaning too: choose an embedding model…"), None)
+        self._show_choice(self.search, embedder)
+
+    def set_embedder(self, path: str) -> None:
+        """Show the current embedding model."""
+        if self.search.findData(path) < 0:
+            self.search.insertItem(1, printable(Path(path).stem), path)
+        self._show_choice(self.search, path)
+
+    @staticmethod
+    def _show_choice(box: NoWheelComboBox, path: str) -> None:
+        box.setCurrentIndex(max(box.findData(path), 0))
+        box.setProperty("kept", path)
+
+    def _choose(self, box: NoWheelComboBox, signal: SignalInstance) -> None:
+        """Report the path of the chosen row; the last row opens a file dialog."""
+
+        def take(path: str) -> None:
+            if box.findData(path) < 0:
+                box.insertItem(1, printable(Path(path).stem), path)
+            self._show_choice(box, path)
+            signal.emit(path)
+
+        path = box.currentData()
+        if isinstance(path, EmbedderOffer):
+            self._show_choice(box, box.property("kept"))  # the previous choice, until the model is downloaded
+            self.embedder_offer_chosen.emit(path)
+            return
+        if path is not None:
+            take(path)
+            return
+        self._show_choice(box, box.property("kept"))  # the previous choice, until a file is chosen
+        ask_model_file(self, "", take)
 
     def _make_tree(self) -> None:
         tree = self.tree
@@ -118,8 +188,18 @@ class ProjectPage(Dialog):
         self.remove_button = button(translate("ProjectPage", "Remove from the project"), self._remove)
         self.remove_button.setToolTip(translate("ProjectPage", "The files themselves stay where they are"))
         self.pause_button = button("", self._toggle_reading)
+        self.export_button = button(translate("ProjectPage", "Export…"), self.export_requested.emit)
+        self.export_button.setToolTip(
+            translate("ProjectPage", "One zip file with the instructions, the files and the chats of this project")
+        )
         self.close_button = button(translate("ProjectPage", "Close"), self.accept)
-        self.buttons = (self.files_button, self.folder_button, self.remove_button, self.pause_button)
+        self.buttons = (
+            self.files_button,
+            self.folder_button,
+            self.remove_button,
+            self.pause_button,
+            self.export_button,
+        )
         for each in (*self.buttons, self.close_button):
             each.setAutoDefault(False)
 
@@ -135,6 +215,16 @@ class ProjectPage(Dialog):
             self.problem,
             label(translate("ProjectPage", "Instructions"), "strong"),
             self.instructions,
+            8,
+            hbox(
+                label(translate("ProjectPage", "Model")),
+                self.model,
+                24,
+                label(translate("ProjectPage", "Search")),
+                self.search,
+                Stretch(),
+                spacing=8,
+            ),
             8,
             label(translate("ProjectPage", "Files"), "strong"),
             label(explained, "caption", wrap=True),
@@ -244,6 +334,11 @@ class ProjectPage(Dialog):
         words = translate("ProjectPage", "Pause") if self._is_reading else translate("ProjectPage", "Look for changes")
         self.pause_button.setText(words)
         self.pause_button.setEnabled(bool(self.project.sources))
+
+    def show_done(self, words: str) -> None:
+        """Show what was done, until files are read again."""
+        self.progress_words.setText(words)
+        self.progress_words.show()
 
     def show_problem(self, problem: Problem) -> None:
         self.problem.show_problem(problem)

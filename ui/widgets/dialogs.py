@@ -125,6 +125,12 @@ def ask_export_file(parent: QWidget, name: str, take: Callable[[str], object]) -
     return _ask_save(parent, "export", translate("ChatFiles", "Export chats"), name, filters, take)
 
 
+def ask_project_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
+    """Let the user choose the file of an exported project."""
+    filters = translate("ChatFiles", "Project (*.zip)")
+    return _ask_save(parent, "export", translate("ChatFiles", "Export the project"), name, filters, take)
+
+
 def ask_picture_file(parent: QWidget, name: str, take: Callable[[str], object]) -> QFileDialog:
     """Let the user choose the file of an attached picture; ``take`` gets the path."""
     return _ask_save(parent, "picture", translate("PictureViewer", "Save the picture"), name, "", take)

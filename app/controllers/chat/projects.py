@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,11 +19,13 @@ from app.controllers.parts import Parts, PartsController
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.errors import AppError
 from app.core.domain.lazy import Lazy
+from app.core.domain.model_name import printable
 from app.core.domain.projects import (
     CHARS_PER_TOKEN,
     SEARCH_TOOL,
     SOURCE_LINK,
     CitedPassage,
+    EmbedderOffer,
     Passage,
     Project,
     cited_passages,
@@ -30,11 +33,16 @@ from app.core.domain.projects import (
     passages_attachment,
 )
 from app.core.projects.projects import ProjectError, with_sources
-from engine.records import RunStats
+from app.core.storage.exchange.file_names import file_name
+from engine.errors import EngineError
+from engine.records import Problem, RunStats
 from ui.text.language import mark, translate
+from ui.widgets.dialogs import ask_project_file
 
 if TYPE_CHECKING:  # imported late, to start faster
+    from app.controllers.models.hub import HubController
     from app.core.projects.index import DocumentIndex
+    from app.core.projects.meaning import PassageEmbedder
     from ui.projects.page import ProjectPage
 
 UPDATE_INTERVAL_S = 30.0  # seconds between two updates of the same project's index
@@ -44,18 +52,22 @@ MIN_PASSAGE_TOKENS = 750  # minimum for passages, if the context has the space: 
 CONTEXT_SHARE = 4  # passages take at most a quarter of the context
 _MIN_MEASURED_TOKENS = 64  # minimum number of processed tokens to measure the prompt speed
 UNREADABLE = mark("Projects", "The files of this project could not be read: {reason}")
+MEANING_PROBLEM = mark("Projects", "by meaning")  # shown by the command while it computes vectors
 NO_PASSAGE = mark("Projects", "The model was given no passage with this number.")
 
 
 class ProjectController(PartsController):
     """Keeps the index of the projects' files up to date, and finds passages in it."""
 
-    def __init__(self, parts: Parts, conversations: ConversationController) -> None:
+    def __init__(self, parts: Parts, conversations: ConversationController, hub: HubController | None = None) -> None:
         super().__init__(parts)
-        self._projects, self._conversations = parts.projects, conversations
+        self._projects, self._conversations, self._hub = parts.projects, conversations, hub
         self._index = Lazy(partial(_open_index, parts.paths.documents_file))
         self._page: ProjectPage | None = None
         self._process: QProcess | None = None
+        self._embedding_path = ""
+        self._embedder: PassageEmbedder | None = None
+        self.has_meaning = False  # the embedder is loaded
         self._updated: tuple[str, float] = ("", 0.0)  # the project whose index was updated last, and when
         self._shown_at = 0.0  # when the page showed the files last
         self._tokens_per_s = 0.0  # speed of prompt processing
@@ -125,13 +137,37 @@ class ProjectController(PartsController):
             return ()
 
     def _find(self, project: Project, question: str) -> Sequence[Passage]:
-        found = self._index().find(project.sources, question) or self._index().beginning(project.sources)
+        meaning = None
+        if self._embedder is not None and self.has_meaning:
+            with suppress(EngineError):  # search by words only
+                meaning = self._embedder.embed_question(question)
+        found = self._index().find(project.sources, question, meaning) or self._index().beginning(project.sources)
         # As many as fit the context and are processed soon.
         ready = self._state.models.ready
         n_ctx = ready.target.n_ctx if ready is not None else 0
         soon = round(self._tokens_per_s * MAX_READING_S) if self._tokens_per_s else 2 * MIN_PASSAGE_TOKENS
         most = max(MIN_PASSAGE_TOKENS, min(soon, n_ctx // CONTEXT_SHARE))
         return fitting_passages(found, round(most * CHARS_PER_TOKEN))
+
+    def _load_embedder(self) -> None:
+        """Load the embedding model of the settings on a thread; until then, search is by words only."""
+        path = self._state.settings.text("embedding_path")
+        if path == self._embedding_path:
+            return
+        self._embedding_path = path
+        old, self._embedder, self.has_meaning = self._embedder, None, False
+        if old is not None:
+            old.close()
+        if not path:
+            return
+        from app.core.projects.meaning import PassageEmbedder  # noqa: PLC0415  (few have one)
+
+        embedder = self._embedder = PassageEmbedder(path)
+
+        def ready(_: None) -> None:
+            self.has_meaning = True
+
+        self._jobs.run("embedding model", lambda _stop: embedder.load(), ready)
 
     def on_stats(self, stats: RunStats) -> None:
         read = stats.prompt_tokens - stats.prompt_cached_tokens
@@ -203,11 +239,18 @@ class ProjectController(PartsController):
             others = {key: value for key, value in stored.values.items() if key != "system_prompt"}
             self._change(page, replace(stored, values={**others, **own}))
 
-        page = self._page = ProjectPage(self._window.theme, project, self._window)
+        target = self._state.models.ready.target if self._state.models.ready is not None else None
+        loaded = (target.path, target.name) if target is not None and not target.engine_url else None
+        embedder = self._state.settings.text("embedding_path")
+        page = self._page = ProjectPage(self._window.theme, project, self._window, loaded, embedder)
         page.sources_added.connect(lambda paths: self._change(page, with_sources(self._stored(page), list(paths))))
         page.source_removed.connect(remove_source)
         page.instructions_changed.connect(set_instructions)
+        page.model_changed.connect(lambda path: self._change(page, replace(self._stored(page), model_path=path)))
+        page.embedder_changed.connect(partial(self._set_embedder, page))
         page.reading_requested.connect(lambda wanted: self._read(self._stored(page)) if wanted else self.stop_reading())
+        page.embedder_offer_chosen.connect(partial(self._download_embedder, page))
+        page.export_requested.connect(partial(self._ask_export, page))
         page.finished.connect(forget)
         self._show_files()
         self._read(project)
@@ -228,6 +271,43 @@ class ProjectController(PartsController):
         self._show_files()
         self._read(project)
 
+    def _set_embedder(self, page: ProjectPage, path: str) -> None:
+        self._window.dialogs.save({"embedding_path": path})
+        self._load_embedder()
+        self._read(self._stored(page))
+
+    def _download_embedder(self, page: ProjectPage, offer: EmbedderOffer) -> None:
+        """Download an embedding model unless the library has it, and choose it in the settings."""
+
+        def done(path: str) -> None:
+            if page is self._page:
+                page.set_embedder(path)
+            self._set_embedder(page, path)
+
+        if self._hub is not None:
+            self._hub.download(offer.ref, done, partial(self._report, page))
+            words = translate("Projects", "{name} is being downloaded. The page Downloads shows its progress.")
+            page.show_done(words.format(name=offer.name))
+
+    def _report(self, page: ProjectPage, problem: Problem) -> None:
+        """Show a problem on the page, or in the window if the page was closed (and deleted) meanwhile."""
+        (page if page is self._page else self._window).show_problem(problem)
+
+    def _ask_export(self, page: ProjectPage) -> None:
+        from app.core.projects.archive import export_project  # noqa: PLC0415  (few export one)
+
+        def done(left_out: Sequence[str]) -> None:
+            words = translate("Projects", "%Ln files could not be read, and were left out.", None, len(left_out))
+            words = words if left_out else translate("Projects", "The project was exported.")
+            (page.show_done if page is self._page else self._window.show_notice)(words)
+
+        def start(path: str) -> None:
+            project = self._stored(page)
+            work = partial(export_project, project, self._store, Path(path))
+            self._jobs.run("project export", lambda _stop: work(), done, partial(self._report, page), writes=True)
+
+        ask_project_file(page, file_name(page.project.name, "zip"), start)
+
     def _show_files(self) -> None:
         self._shown_at = time.monotonic()
         if self._page is not None:
@@ -244,11 +324,27 @@ class ProjectController(PartsController):
 
     def _on_chat_shown(self) -> None:
         project = self._conversations.layers.project
+        if project is not None:
+            self._suggest_model(project)
         if project is None or not project.sources or self._process is not None:
             return
+        self._load_embedder()
         last, at = self._updated
         if project.id != last or time.monotonic() - at > UPDATE_INTERVAL_S:
             self._read(project)
+
+    def _suggest_model(self, project: Project) -> None:
+        """If another model is loaded, offer to load the project's model, unless its file is missing."""
+        models, path = self._state.models, project.model_path
+        used = models.loaded.target.path if models.loaded is not None else ""
+        if not path or path == used or models.is_loading or not Path(path).is_file():
+            return
+        name = printable(Path(path).stem)
+        self._window.notice_banner.show_suggestion(
+            translate("Projects", "{project} uses the model “{name}”.").format(project=project.name, name=name),
+            translate("Projects", "Load it"),
+            lambda: self._window.dialogs.file_chosen.emit(path, "target"),
+        )
 
     def _read(self, project: Project) -> None:
         """Update the index in a process of lowest priority. If it is stopped, finished files stay in the index."""
@@ -271,6 +367,7 @@ class ProjectController(PartsController):
                 done, total, name = int(told["done"]), int(told["total"]), str(told["name"])
             except (ValueError, LookupError, TypeError):
                 continue
+            name = translate("Projects", MEANING_PROBLEM) if name == MEANING_PROBLEM else name
             if self._page is not None and process is self._process:
                 self._page.show_progress(done, total, name)
                 if time.monotonic() - self._shown_at > SHOW_AGAIN_S:
@@ -295,6 +392,8 @@ class ProjectController(PartsController):
 
     def close(self) -> None:
         self.stop_reading()
+        if self._embedder is not None:
+            self._embedder.close()
         index = self._index.value
         if index is not None:
             index.close()

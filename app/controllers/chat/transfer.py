@@ -11,6 +11,7 @@ from app.controllers.chat.conversations import ConversationController
 from app.controllers.parts import Parts, PartsController
 from app.core.domain.errors import AppError
 from app.core.storage.exchange.file_names import JSON, file_name
+from engine.sentences import i18n, joined
 from ui.text.language import Translator
 from ui.widgets.dialogs import ask_export_file, ask_import_files
 
@@ -65,9 +66,17 @@ class TransferController(PartsController):
         self._start(lambda: self._import(files))
 
     def _import(self, files: Sequence[Path]) -> str:
+        from app.core.projects.archive import import_project, is_project  # noqa: PLC0415
         from app.core.storage.exchange.transfer import import_files  # noqa: PLC0415
 
-        return import_files(self._store, files).sentence
+        sentences, folder = list[str](), self._parts.paths.project_files
+        for file in filter(is_project, files):
+            project = import_project(self._parts.projects, self._store, file, folder)
+            sentences.append(i18n("The project {name} was imported.", name=project.name))
+        chats = [file for file in files if not is_project(file)]
+        if chats:
+            sentences.append(import_files(self._store, chats).sentence)
+        return joined(sentences)
 
     def close(self) -> None:
         """Start no more transfers; closing the jobs waits for the running one."""

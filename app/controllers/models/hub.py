@@ -45,6 +45,7 @@ class HubController(PartsController):
         self._judge = Lazy(self._make_judge)
         self._repo: RepoView | None = None  # the shown repository
         self._wanted_repo = ""  # id of the last requested repository
+        self._waiting: dict[ModelRef, Callable[[str], None]] = {}  # called with the path after the download
         self._service = Lazy(self._open_service)
         self._navigation = self._window.models
         self._library = HubLibraryController(parts, self._service)
@@ -163,8 +164,19 @@ class HubController(PartsController):
 
         self._jobs.run("refresh", lambda _stop: self.service.refreshed(answer), done, log_problem)
 
+    def download(self, ref: ModelRef, done: Callable[[str], None], failed: Callable[[Problem], None]) -> None:
+        """Download a model unless it is in the library; ``done`` gets its path."""
+        self._waiting[ref] = done
+        self._jobs.run("fetch", lambda _stop: self.service.pull((ref,)), lambda _none: self._call_waiting(), failed)
+
+    def _call_waiting(self) -> None:
+        for ref in list(self._waiting):
+            if path := self.service.path_of(ref):
+                self._waiting.pop(ref)(path)
+
     def _models_changed(self) -> None:
         """A model was added or removed: refresh the pages that show what is here."""
+        self._call_waiting()
         self._refresh_repo()
         if self._pairs is not None:
             self._pairs.models_changed()

@@ -8,6 +8,7 @@ from enum import StrEnum
 from app.core.domain.attachments import Attachment, AttachmentKind
 from app.core.domain.framing import NO_PASSAGES
 from app.core.domain.messages import MessageView
+from app.core.domain.models import ModelRef
 from app.core.domain.settings.fields import SettingValue
 
 MAX_FILES = 10_000  # maximum number of files in one folder
@@ -22,6 +23,7 @@ class Project:
     """Instructions and other settings in ``values``, and the paths of files and folders in ``sources``.
 
     ``folder_id``: its folder of chats; 0 until the window has made it. ``id`` stays the same if the name changes.
+    ``model_path``: the target for its chats; empty: the loaded model.
     """
 
     id: str
@@ -29,6 +31,7 @@ class Project:
     folder_id: int = 0
     sources: tuple[str, ...] = ()
     values: Mapping[str, SettingValue] = field(default_factory=dict)
+    model_path: str = ""
 
 
 class FileState(StrEnum):
@@ -37,6 +40,31 @@ class FileState(StrEnum):
     READ = "read"
     FAILED = "failed"  # see `ProjectFile.problem`
     MISSING = "gone"  # its source is missing now; its passages stay in the index
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderOffer:
+    """An embedding model on the hub."""
+
+    name: str
+    ref: ModelRef
+    num_bytes: int
+    only_english: bool = False
+
+
+EMBEDDERS = (
+    EmbedderOffer(
+        "EmbeddingGemma 300M",
+        ModelRef("ggml-org/embeddinggemma-300M-GGUF", "embeddinggemma-300M-Q8_0.gguf"),
+        333_590_944,
+    ),
+    EmbedderOffer(
+        "Nomic Embed Text 1.5",
+        ModelRef("nomic-ai/nomic-embed-text-v1.5-GGUF", "nomic-embed-text-v1.5.Q8_0.gguf"),
+        146_146_432,
+        only_english=True,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The index of the projects' files: an SQLite file that can be rebuilt from them at any time.
 
 Passages are found by words (FTS5, BM25). In scripts without spaces between words each letter is indexed, and a query
-consists of pairs of letters.
+consists of pairs of letters. With vectors, the two rankings are combined by reciprocal rank fusion (Cormack et al.
+2009, https://doi.org/10.1145/1571941.1572114).
 """
 
 import json
@@ -12,11 +13,14 @@ import re
 import sqlite3
 import threading
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from app.core.domain.file_kinds import shown_name
 from app.core.domain.projects import FileState, Passage, ProjectFile
@@ -32,10 +36,11 @@ BUSY_TIMEOUT_S = 10.0  # maximum wait for a lock of another process
 MAX_QUERY_WORDS = 32  # maximum number of words of a query
 # A word is common if it is in more than 20 passages and in more than 1 of 20.
 MIN_PASSAGES_FOR_COMMON, COMMON_WORD_SHARE = 20, 20
-NUM_CANDIDATES = 100  # number of passages that BM25 ranks first
+NUM_CANDIDATES = 100  # number of passages in each of the two rankings
 MAX_FOUND = 50
 MAX_BOOSTED_FILES = 3
 PASSAGE_RANK_WEIGHT = 0.3  # weight of a passage's score; its best sentence's has weight 1
+_RRF_K = 10  # the paper has 60; 10 keeps the top passages of both rankings: docs/projects.md, "Measured"
 _LETTERS = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s*|\n+")
 _LAYOUT = """
@@ -60,6 +65,11 @@ _LAYOUT = """
         text TEXT NOT NULL
     );
     CREATE INDEX passages_by_file ON passages (file_id);
+    CREATE TABLE vectors (
+        passage_id INTEGER PRIMARY KEY REFERENCES passages (id) ON DELETE CASCADE,
+        model TEXT NOT NULL,
+        vector BLOB NOT NULL
+    );
     CREATE VIRTUAL TABLE words USING fts5 (
         text, heading, name, content = '', tokenize = 'unicode61 remove_diacritics 2'
     );
@@ -67,6 +77,14 @@ _LAYOUT = """
 """
 _PASSAGE = "files.path, files.name, passages.text, passages.page, passages.heading, passages.line"
 _PASSAGE_TABLES = "passages JOIN files ON files.id = passages.file_id JOIN sources ON sources.id = files.source_id"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEmbedding:
+    """The vector of a question, of length 1. ``model``: the name of the embedding model in the index."""
+
+    model: str
+    vector: NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,18 +154,23 @@ class DocumentIndex:
         rows = self._rows(sql, (os.fsencode(source),))
         return {os.fsdecode(path): (num_bytes, changed_ns) for path, num_bytes, changed_ns in rows}
 
-    def find(self, sources: Sequence[str], question: str) -> list[Passage]:
-        """Find the passages of these sources that match a question, best first."""
+    def find(self, sources: Sequence[str], question: str, meaning: QuestionEmbedding | None = None) -> list[Passage]:
+        """Find the passages of these sources that match a question, best first. ``meaning``: also search by vector."""
+        ranked: list[Sequence[int]] = []
         terms = terms_of(question, self._common_words(question))
-        query = match_any(terms)
-        if not query:
-            return []
-        order = f"AND words MATCH ? ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {NUM_CANDIDATES}"
-        tables = f"{_PASSAGE_TABLES} JOIN words ON words.rowid = passages.id"
-        rows = self._select(f"passages.id, {_PASSAGE}", sources, order, (query,), tables)
-        found = {number: _passage(row) for number, *row in rows}
-        ranked = rank_by_sentences(terms, [(number, f"{one.heading}\n{one.text}") for number, one in found.items()])
-        return [found[number] for number in ranked[:MAX_FOUND]]
+        if query := match_any(terms):
+            order = f"AND words MATCH ? ORDER BY bm25(words, 1.0, 0.7, 0.5) LIMIT {NUM_CANDIDATES}"
+            tables = f"{_PASSAGE_TABLES} JOIN words ON words.rowid = passages.id"
+            found = [number for (number,) in self._select("words.rowid", sources, order, (query,), tables)]
+            sql = f"SELECT id, heading || char(10) || text FROM passages WHERE id IN ({_placeholders(found)})"  # noqa: S608
+            texts = dict(self._rows(sql, found))
+            ranked.append(rank_by_sentences(terms, [(number, texts[number]) for number in found if number in texts]))
+        if meaning is not None:
+            ranked.append(self._nearest(sources, meaning))
+        best = fuse_ranks(ranked)[:MAX_FOUND]
+        sql = f"SELECT passages.id, {_PASSAGE} FROM {_PASSAGE_TABLES} WHERE passages.id IN ({_placeholders(best)})"  # noqa: S608
+        rows = {number: _passage(row) for number, *row in self._rows(sql, best)}
+        return [rows[number] for number in best if number in rows]
 
     def beginning(self, sources: Sequence[str]) -> list[Passage]:
         """The first passages, for questions such as "sum it up". Empty for more than `MAX_BOOSTED_FILES` files."""
@@ -174,6 +197,25 @@ class DocumentIndex:
         """Find a cited passage by its location and text; None if its file has changed or is gone."""
         found = [_passage(row) for row in self._select(_PASSAGE, sources, "AND passages.text = ?", (text,))]
         return next((one for one in found if one.place == place), next(iter(found), None))
+
+    def passages_to_embed(self, sources: Sequence[str], model: str) -> list[tuple[int, str]]:
+        """Number and text of the passages without a vector of this model."""
+        columns = "passages.id, passages.heading || char(10) || passages.text"
+        without = "AND NOT EXISTS (SELECT 1 FROM vectors WHERE passage_id = passages.id AND model = ?)"
+        return self._select(columns, sources, without, (model,))
+
+    def _nearest(self, sources: Sequence[str], meaning: QuestionEmbedding) -> list[int]:
+        """The passages whose pieces have the largest dot products with the question's vector, best first."""
+        tables = f"{_PASSAGE_TABLES} JOIN vectors ON vectors.passage_id = passages.id"
+        rows = self._select("passage_id, vector", sources, "AND vectors.model = ?", (meaning.model,), tables)
+        if not rows:
+            return []
+        width = len(meaning.vector)
+        matrix = np.frombuffer(b"".join(each for _, each in rows), np.float16).reshape(-1, width)
+        counts = np.array([len(each) // (2 * width) for _, each in rows])
+        products = np.maximum.reduceat(matrix.astype(np.float32) @ meaning.vector, np.cumsum(counts) - counts)
+        best = np.argsort(-products)[:NUM_CANDIDATES]
+        return [rows[place][0] for place in best]
 
     # ---- writing ----------------------------------------------------------------------------------------------------
 
@@ -218,6 +260,15 @@ class DocumentIndex:
                 db.execute("DELETE FROM sources WHERE id = ?", (number,))
 
         self._write(job)
+
+    def put_vectors(self, model: str, vectors: Mapping[int, NDArray[np.float32]]) -> None:
+        """Store vectors by passage number, each [num_pieces, width], in half precision."""
+        rows = [(number, model, vector.astype(np.float16).tobytes()) for number, vector in vectors.items()]
+        sql = (
+            "INSERT OR REPLACE INTO vectors (passage_id, model, vector) "
+            "SELECT ?1, ?2, ?3 WHERE EXISTS (SELECT 1 FROM passages WHERE id = ?1)"
+        )
+        self._write(lambda db: db.executemany(sql, rows))
 
     # ---- the file ---------------------------------------------------------------------------------------------------
 
@@ -344,6 +395,15 @@ def rank_by_sentences(terms: Sequence[str], passages: Sequence[tuple[int, str]])
         return max(sums, default=0.0) + PASSAGE_RANK_WEIGHT * sum(weights[place] for place in whole)
 
     return sorted((number for number, _ in passages), key=lambda number: -score(number))
+
+
+def fuse_ranks(ranked: Iterable[Sequence[int]]) -> list[int]:
+    """Reciprocal rank fusion: the score of an item is the sum of ``1 / (10 + rank)`` over the lists."""
+    scores: dict[int, float] = {}
+    for numbers in ranked:
+        for place, number in enumerate(numbers, 1):
+            scores[number] = scores.get(number, 0.0) + 1.0 / (_RRF_K + place)
+    return sorted(scores, key=lambda number: -scores[number])
 
 
 def _without_accents(word: str) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from engine.sandbox.document_child import Section
 
 PASSAGE_CHARS = 1_000  # about 250 tokens of English: a slow machine processes three passages in some seconds
+EMBEDDED_CHARS = 200  # a vector of much more text represents single sentences badly: see docs/projects.md
 _HEADING = re.compile(r"#{1,6}\s+(\S.*)")
 # Where a chunk may end, best first: after a paragraph, a line, a sentence, a word.
 _CUT_PATTERNS = (re.compile(r"\n\n"), re.compile(r"\n"), re.compile(r"(?<=[.!?…。！？])\s*(?=\S)"), re.compile(r"\s"))
+_SENTENCES = re.compile(r"(?<=[.!?…。！？])\s*(?=\S)|\n+")
 _MIN_CUT_SHARE = 0.5  # minimum size of a chunk that ends early, relative to the limit
 
 
@@ -49,6 +51,16 @@ def passages_of(sections: Iterable[Section]) -> Iterator[Section]:
                 waiting = piece
     if waiting is not None:
         yield waiting
+
+
+def embedded_parts(text: str) -> list[str]:
+    """Cut a passage into pieces of whole sentences, of about `EMBEDDED_CHARS` characters, which get a vector each."""
+    pieces = [""]
+    for sentence in filter(str.strip, _SENTENCES.split(text)):
+        if pieces[-1] and len(pieces[-1]) + len(sentence) > EMBEDDED_CHARS:
+            pieces.append("")
+        pieces[-1] += f"{sentence} "
+    return [piece.strip() for piece in pieces]
 
 
 def _cut(section: Section) -> Iterator[Section]:

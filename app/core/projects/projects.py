@@ -118,6 +118,7 @@ def _table(project: Project) -> dict[str, Any]:
         "folder": project.folder_id,
         "sources": [Path(source).as_uri() for source in project.sources],  # names need not be UTF-8
         "values": as_toml_values(project.values),
+        **({"model": Path(project.model_path).as_uri()} if project.model_path else {}),
     }
 
 
@@ -126,8 +127,9 @@ def _project(table: Any) -> Project | None:  # noqa: ANN401  (TOML)
     try:
         sources = tuple(map(_path, table["sources"]))
         name = one_line(str(table["name"]))
+        model = _path(table["model"]) if "model" in table else ""
         values = valid_values(table.get("values"))
-        project = Project(str(table["id"]), name, int(table["folder"]), sources, values)
+        project = Project(str(table["id"]), name, int(table["folder"]), sources, values, model)
     except (LookupError, TypeError, ValueError):
         return None
     return project if project.id and project.name else None

@@ -1,12 +1,12 @@
-"""Tests the files on the page of a project."""
+"""Tests the page of a project: its model choices, and its signals."""
 
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.projects import MAX_FILES, FileState, Project, ProjectFile
+from app.core.domain.projects import EMBEDDERS, MAX_FILES, FileState, Project, ProjectFile
 from ui.projects.page import ProjectPage
 from ui.theme.theme import Theme
 
@@ -17,6 +17,49 @@ def parent(qtbot: QtBot) -> QWidget:
     widget.resize(1000, 800)
     qtbot.addWidget(widget)
     return widget
+
+
+def test_the_kept_model_is_shown_and_another_can_be_chosen(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
+    page = ProjectPage(theme, Project("a", "Garden", model_path="/m/own.gguf"), parent, ("/m/loaded.gguf", "Loaded"))
+    box = page.model
+    assert [box.itemText(row) for row in range(box.count())] == [
+        "The loaded model",
+        "Loaded",
+        "own",
+        "Another file…",
+    ]
+    assert box.currentText() == "own"
+    box.setCurrentIndex(1)
+    with qtbot.waitSignal(page.model_changed) as changed:
+        box.activated.emit(1)
+    assert changed.args == ["/m/loaded.gguf"]
+
+
+def test_a_file_for_the_search_by_meaning_is_asked_for(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
+    page = ProjectPage(theme, Project("a", "Garden"), parent)
+    last = page.search.count() - 1
+    page.search.setCurrentIndex(last)
+    page.search.activated.emit(last)
+    dialog = page.findChild(QFileDialog)
+    assert dialog is not None
+    assert page.search.currentText() == "By words"  # no model is chosen yet
+    with qtbot.waitSignal(page.embedder_changed) as changed:
+        dialog.fileSelected.emit("/m/embed.gguf")
+    assert changed.args == ["/m/embed.gguf"]
+    assert page.search.currentText() == "embed"
+    dialog.reject()
+
+
+def test_an_embedding_model_of_the_hub_is_offered_with_its_size(qtbot: QtBot, theme: Theme, parent: QWidget) -> None:
+    page = ProjectPage(theme, Project("a", "Garden"), parent)
+    assert page.search.itemText(1) == "By meaning too: download EmbeddingGemma 300M (334 MB)"
+    page.search.setCurrentIndex(1)
+    with qtbot.waitSignal(page.embedder_offer_chosen) as offered:
+        page.search.activated.emit(1)
+    assert offered.args == [EMBEDDERS[0]]
+    assert page.search.currentText() == "By words"  # until the model is downloaded
+    page.set_embedder("/m/embed.gguf")
+    assert page.search.currentText() == "embed"
 
 
 def file(path: str, state: FileState = FileState.READ) -> ProjectFile:

@@ -92,6 +92,11 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
             "The model that drafts for it, a GGUF file. Leave empty to use the built-in one with the built-in target.",
             automatic="built-in or none",
         ),
+        text("embedding_path", "Embedding model", FieldKind.MODEL_FILE).explained(
+            "Finds passages of a project's files by their meaning as well as by their words. A GGUF file made for "
+            "embeddings, such as Nomic Embed or EmbeddingGemma.",
+            automatic="none: by words alone",
+        ),
         text("models_dir", "Library folder", FieldKind.FOLDER, 4096).explained(
             "Where downloaded models are stored. Changing it does not move any files.",
             automatic="in the app's data folder",

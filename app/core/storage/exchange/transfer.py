@@ -4,7 +4,7 @@ import itertools
 import sqlite3
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -89,8 +89,8 @@ def stored_chats(store: ChatStore, conversation_ids: Sequence[int]) -> Iterator[
             yield chat
 
 
-def import_chats(store: ChatStore, file: Path) -> ImportResult:
-    """Import the chats of a file one by one.
+def import_chats(store: ChatStore, file: Path, into: str = "") -> ImportResult:
+    """Import the chats of a file one by one. ``into``: the name of a folder for all of them.
 
     Raises:
         ChatsImportError: nothing in the file can be used.
@@ -99,7 +99,7 @@ def import_chats(store: ChatStore, file: Path) -> ImportResult:
     bad: list[tuple[str, ChatsImportError]] = []
     chats = read_chats(file, lambda name, error: bad.append((name, error)))
     num_new = num_read = 0
-    for batch in _batches(chats):
+    for batch in _batches(replace(chat, folder=into or chat.folder) for chat in chats):
         num_new += store.write(partial(_insert_all, batch))
         num_read += len(batch)
     return ImportResult(num_new, num_read - num_new, tuple(bad))

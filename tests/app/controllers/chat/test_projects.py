@@ -5,6 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.controllers.chat.projects import ProjectController
@@ -199,3 +201,44 @@ def test_a_chat_that_is_moved_into_a_project_has_its_files(harness: AppHarness, 
     ask(harness, qtbot, "hello")
     harness.window.sidebar.library_signals.moved_to_folder.emit(harness.controller.state.chat_id, project.folder_id)
     assert RENT in ask(harness, qtbot, "How much is the rent?")
+
+
+def test_a_project_is_exported_from_its_page_and_imported(
+    harness: AppHarness, qtbot: QtBot, papers: Path, tmp_path: Path
+) -> None:
+    project = in_project(harness, papers)
+    controller(harness).open_page(project.folder_id)
+    page = harness.window.findChild(ProjectPage)
+    assert page is not None
+    qtbot.mouseClick(page.export_button, Qt.MouseButton.LeftButton)
+    dialog = harness.window.findChild(QFileDialog)
+    assert dialog is not None
+    dialog.fileSelected.emit(str(tmp_path / "house.zip"))
+    qtbot.waitUntil(lambda: page.progress_words.text() == "The project was exported.")
+    page.close()
+    Projects(harness.paths.projects_file).remove(project.id)
+    with qtbot.waitSignal(harness.controller.transfer.ended):
+        harness.controller.transfer.import_files([tmp_path / "house.zip"])
+    qtbot.waitUntil(lambda: "The project House was imported." in harness.window.notices)
+    assert Projects(harness.paths.projects_file).find("House").folder_id == project.folder_id
+
+
+def test_an_export_ends_in_the_window_once_its_page_is_closed(
+    harness: AppHarness, qtbot: QtBot, papers: Path, tmp_path: Path
+) -> None:
+    project = in_project(harness, papers)
+    for name, words in (("house.zip", "The project was exported."), ("missing/house.zip", "cannot be written")):
+        controller(harness).open_page(project.folder_id)
+        page = harness.window.findChild(ProjectPage)
+        assert page is not None
+        page.export_button.click()
+        dialog = harness.window.findChild(QFileDialog)
+        assert dialog is not None
+        page.close()
+        dialog.fileSelected.emit(str(tmp_path / name))
+        dialog.close()
+        qtbot.waitUntil(
+            lambda words=words: any(  # type: ignore[misc]
+                words in text for text in (*harness.window.notices, *(one.message for one in harness.window.problems))
+            ),
+        )

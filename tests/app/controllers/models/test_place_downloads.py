@@ -6,6 +6,7 @@ from pathlib import Path
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.models import DownloadStatus
+from app.core.domain.projects import EMBEDDERS
 from app.core.paths import builtin_draft
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
@@ -15,7 +16,10 @@ from tests.app.controllers.models.place_steps import (
     search_and_open,
 )
 from tests.app.core.hub.conftest import filled, harness, hub
+from tests.app.core.hub.loopback import LoopbackHub
 from tests.app.fakes import AppHarness
+from tests.engine.embedding_factory import TinyBert
+from ui.projects.page import ProjectPage
 
 __all__ = ["filled", "harness", "hub"]  # fixtures
 
@@ -39,3 +43,24 @@ def test_a_download_arrives_in_the_library_and_can_be_removed(harness: AppHarnes
     qtbot.waitUntil(lambda: not place.library.lines)
     assert not file.exists()
     assert "of disk space" in place.notice.message.text()
+
+
+def test_a_project_fetches_its_embedding_model_and_uses_it(
+    harness: AppHarness, filled: LoopbackHub, qtbot: QtBot
+) -> None:
+    offer = EMBEDDERS[1]
+    filled.add_file(offer.ref.repo, offer.ref.file, TinyBert().file().to_bytes())
+    folder = harness.store.library.create_folder("House")
+    harness.controller.projects.open_page(folder)
+    page = harness.window.findChild(ProjectPage)
+    assert page is not None
+    row = next(row for row in range(page.search.count()) if page.search.itemText(row).endswith("(146 MB)"))
+    page.search.setCurrentIndex(row)
+    page.search.activated.emit(row)
+    assert page.search.currentText() == "By words"  # until the model is downloaded
+    assert page.progress_words.text().startswith(f"{offer.name} is being downloaded")
+    path = str(harness.paths.models / offer.ref.repo / offer.ref.file)
+    qtbot.waitUntil(lambda: harness.controller.state.settings.text("embedding_path") == path)
+    assert page.search.currentText() == Path(path).stem
+    qtbot.waitUntil(lambda: harness.controller.projects.has_meaning)
+    page.close()

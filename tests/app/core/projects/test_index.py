@@ -1,13 +1,16 @@
-"""The index finds passages by words in every script, and can be rebuilt."""
+"""The index finds passages by words in every script, combines them with vectors, and can be rebuilt."""
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.core.domain.projects import FileState
 from app.core.projects.index import (
     DocumentIndex,
+    QuestionEmbedding,
     SourceFile,
+    fuse_ranks,
     match_any,
     rank_by_sentences,
     terms_of,
@@ -110,6 +113,24 @@ def test_a_quoted_passage_is_found_again_by_its_place(index: DocumentIndex, tmp_
     assert index.locate([str(tmp_path)], "copy.md", "other") is None
 
 
+def test_vectors_bring_what_has_none_of_the_words(index: DocumentIndex, tmp_path: Path) -> None:
+    waiting = index.passages_to_embed([str(tmp_path)], "m")
+    assert len(waiting) == len(TEXTS)
+    numbers = {text.split("\n")[1]: number for number, text in waiting}
+    axes = np.eye(4, dtype=np.float32)
+    index.put_vectors("m", {numbers[text]: axes[place] for place, text in enumerate(TEXTS.values())})
+    assert index.passages_to_embed([str(tmp_path)], "m") == []
+    assert index.find([str(tmp_path)], "notice", QuestionEmbedding("m", axes[1]))[0].name == "vertrag.txt"
+    assert index.find([str(tmp_path)], "beans", QuestionEmbedding("other", axes[1]))[0].name == "garden.md"
+
+
+def test_a_passage_is_as_near_as_the_nearest_of_its_pieces(index: DocumentIndex, tmp_path: Path) -> None:
+    axes = np.eye(4, dtype=np.float32)
+    (first, _), (second, text), *_ = index.passages_to_embed([str(tmp_path)], "m")
+    index.put_vectors("m", {first: (axes[0] + axes[1] + axes[2]) / 3**0.5, second: np.stack([axes[3], axes[0]])})
+    assert index.find([str(tmp_path)], "", QuestionEmbedding("m", axes[0]))[0].text in text
+
+
 def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "documents.db"
     path.write_bytes(b"no database" * 500)
@@ -120,6 +141,10 @@ def test_two_processes_read_and_write_one_index(index: DocumentIndex, tmp_path: 
     other = DocumentIndex(tmp_path / "documents.db")
     put(other, tmp_path, {"late.md": "Quinces ripen in October."})
     assert [one.name for one in index.find([str(tmp_path)], "quinces")] == ["late.md"]
+
+
+def test_ranks_are_joined_by_their_reciprocals() -> None:
+    assert fuse_ranks([[1, 2, 3], [3, 1]]) == [1, 3, 2]
 
 
 def test_a_question_becomes_beginnings_of_words_and_pairs_of_letters() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.projects.passages import PASSAGE_CHARS, passages_of, text_sections
+from app.core.projects.passages import EMBEDDED_CHARS, PASSAGE_CHARS, embedded_parts, passages_of, text_sections
 from engine.sandbox.document_child import Section
 
 LINES = st.lists(st.text("ab .\u4e00。", max_size=60) | st.just("# head"), max_size=60)
@@ -37,3 +37,17 @@ def test_short_paragraphs_below_one_heading_are_one_passage() -> None:
 def test_rows_of_a_table_know_the_names_of_their_columns() -> None:
     passages = list(passages_of(text_sections("month,sum\nMay,900\nJune,910\n", has_columns=True)))
     assert [(one.text, one.heading, one.line) for one in passages] == [("month,sum\nMay,900\nJune,910", "month,sum", 1)]
+
+
+@given(LINES)
+def test_the_pieces_of_a_passage_have_all_of_its_words(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    pieces = embedded_parts(text)
+    assert "".join("".join(pieces).split()) == "".join(text.split())
+    assert all(len(piece) <= EMBEDDED_CHARS for piece in pieces if not any(end in piece[:-1] for end in " .。"))
+
+
+def test_short_sentences_share_a_piece_and_none_is_cut() -> None:
+    assert embedded_parts("A head\nOne. Two.") == ["A head One. Two."]
+    long = "x" * EMBEDDED_CHARS
+    assert embedded_parts(f"One. {long}. Two.") == ["One.", f"{long}.", "Two."]
