@@ -156,8 +156,8 @@ def check_charsmap(data: bytes) -> None:
     raise damaged_error("its table of characters has no end")
 
 
-def read_checked_header(path: Path, *, is_head: bool = False) -> GgufHeader:
-    """Read a local file's header; check its format, hyper-parameters and tokens, and whether the model writes text.
+def read_checked_header(path: Path, *, writes_text: bool = True, is_head: bool = False) -> GgufHeader:
+    """Read a local file's header; check its format, hyper-parameters and tokens, and whether the model ``writes_text``.
 
     ``is_head``: the file has only heads for another model, and may have no vocabulary.
 
@@ -169,7 +169,7 @@ def read_checked_header(path: Path, *, is_head: bool = False) -> GgufHeader:
     with open_for_reading(path) as (read_at, file_size):
         header = parse_header(read_at, file_size)
         check_first_part(header, path)  # first, since later parts lack entries and would look damaged
-        if not is_head:
+        if writes_text and not is_head:
             check_writes_text(header, path.name)
         check_header(header)
         tokenizer = header.metadata.get("tokenizer.ggml.model")
