@@ -29,7 +29,7 @@ from ui.widgets.popups import ChoicePopup
 tr = Translator("Composer")
 
 CONTROL_SPACE_PX = 48  # the card's margins and the spaces between its controls
-RACE_COMMAND = "/race"
+
 OVERFLOW_HELP = {
     "drop": tr.mark("When it is full, the oldest messages are left out, and the answer says so."),
     "summarise": tr.mark("When it is full, the oldest messages are summarised first, and the answer says so."),
@@ -186,11 +186,9 @@ class ThinkingButton(MenuButton):
 
 class Composer(QWidget):
     submitted = Signal(str)  # a message was sent; the text box is empty again
-    race_requested = Signal(str)  # a question after `RACE_COMMAND` was sent
+
     stop_requested = Signal()  # stop the answer
-    # the mode and draft length of the next message
-    mode_chosen = Signal(object)
-    depth_chosen = Signal(object)
+    mode_chosen = Signal(object)  # the mode of the next message
     text_changed = Signal(str)
     # paths, or a pasted text, to attach
     files_offered = Signal(list)
@@ -285,7 +283,6 @@ class Composer(QWidget):
         self.tray.removed.connect(self.attachment_removed)
         self.tray.opened.connect(self.attachment_opened)
         self.modes.chosen.connect(self._on_mode)
-        self.modes.depth_chosen.connect(self.depth_chosen)
 
     @property
     def text(self) -> str:
@@ -362,10 +359,6 @@ class Composer(QWidget):
         self.modes.set_mode(mode)
         self._update()
 
-    def set_depth(self, depth: int | None) -> None:
-        """Show the draft length of the next message; None is automatic."""
-        self.modes.set_depth(depth)
-
     @property
     def context_used(self) -> int:
         return self._context[0]
@@ -424,11 +417,7 @@ class Composer(QWidget):
         if not self._can_send or self.is_busy:
             return
         self.edit.clear()
-        question = race_question(text)
-        if question is None:
-            self.submitted.emit(text)
-        else:
-            self.race_requested.emit(question)
+        self.submitted.emit(text)
 
     def ask_files(self) -> None:
         ask_attachment_files(self.window(), self.files_offered.emit)
@@ -504,14 +493,6 @@ class Composer(QWidget):
         self.reason.setMinimumHeight(ceil(self._theme.text_height(-1)))  # the line below the card keeps its space
         self.send_button.setIcon(self._theme.icon("arrow-up", tokens.on_accent, 14))
         self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))
-
-
-def race_question(text: str) -> str | None:
-    """The text after `RACE_COMMAND` at the start of a message; None without the command."""
-    words = text.split(maxsplit=1)
-    if not words or words[0] != RACE_COMMAND:
-        return None
-    return words[1].strip() if len(words) > 1 else ""
 
 
 def _fill_words(used: int, size: int) -> str:

@@ -75,33 +75,6 @@ def test_a_mode_that_cannot_run_says_why_and_is_not_taken(window: MainWindow) ->
     menu.close()
 
 
-def test_the_draft_length_is_chosen_in_the_menu_and_shown_on_the_button(window: MainWindow) -> None:
-    window.composer.set_mode(Mode.DRAFT)
-    seen: list[int | None] = []
-    window.composer.depth_chosen.connect(seen.append)
-    box = opened(window).depth_box
-    box.setFocus()
-    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down):
-        QTest.keyClick(box, key)
-    assert seen == [1, 2]
-    assert window.composer.modes.text() == "Draft, length 2"
-    QTest.keyClick(box, Qt.Key.Key_Home)
-    assert seen == [1, 2, None]
-    assert window.composer.modes.text() == "Draft"
-    window.composer.set_depth(24)
-    assert (box.currentText(), window.composer.modes.text()) == ("24", "Draft, length 24")
-    assert seen == [1, 2, None]
-
-
-def test_plain_decoding_has_no_draft_length(window: MainWindow) -> None:
-    window.composer.set_depth(4)
-    window.composer.set_mode(Mode.OFF)
-    menu = opened(window)
-    assert not menu.depth_box.isEnabled()
-    assert window.composer.modes.text() == "Off"
-    menu.close()
-
-
 def test_of_draft_model_and_head_one_suffices(window: MainWindow) -> None:
     none = {Mode.DRAFT: "No draft model is loaded.", Mode.HEAD: "This model has no head."}
     for unavailable, reason in (

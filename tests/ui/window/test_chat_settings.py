@@ -282,28 +282,3 @@ def test_ones_own_preset_is_named_before_a_built_in_one_of_the_same_values(dialo
     dialog.presets.set_presets([Preset("Balanced", values, builtin=True), Preset("Mine", values)])
     dialog.presets.set_values(values)
     assert dialog.presets.text() == "Preset: Mine"
-
-
-# ---- modes ------------------------------------------------------------------------------------------------------
-
-DIGITS = (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3, Qt.Key.Key_4, Qt.Key.Key_5, Qt.Key.Key_6)
-BOTH = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-
-
-def test_each_mode_has_its_key(window: MainWindow) -> None:
-    chosen: list[object] = []
-    window.composer.mode_chosen.connect(chosen.append)
-    for key in DIGITS:
-        QTest.keyClick(window.composer.edit, key, BOTH)
-    assert chosen == list(Mode)
-    assert window.composer.text == ""
-
-
-def test_the_key_of_a_mode_that_cannot_run_says_why(window: MainWindow) -> None:
-    window.set_engine(NO_DRAFT)
-    chosen: list[object] = []
-    window.composer.mode_chosen.connect(chosen.append)
-    QTest.keyClick(window.composer.edit, DIGITS[list(Mode).index(Mode.DRAFT)], BOTH)
-    assert chosen == []
-    assert window.notice_banner.isVisible()
-    assert NO_DRAFT.unavailable[Mode.DRAFT] in window.notice_banner.message.text()
