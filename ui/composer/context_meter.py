@@ -155,16 +155,6 @@ def sum_words(context_sum: ContextSum) -> str:
     return words.format(total=count(context_sum.total), size=count(context_sum.size))
 
 
-def parts_words(context_sum: ContextSum) -> str:
-    typed = context_sum.typed
-    words = translate(
-        "ContextSum", "Conversation {conversation}, attachments {attached}, this message {typed} tokens.", None, typed
-    )
-    return words.format(
-        conversation=count(context_sum.conversation), attached=count(context_sum.attached), typed=count(typed)
-    )
-
-
 def warning(context_sum: ContextSum, policy: str) -> str:
     if context_sum.fits:
         return ""

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton
 
 from engine.records import Mode
 from ui.text.formatting import mode_label, tooltip
@@ -62,32 +62,6 @@ class MenuButton(QToolButton):
             self._popup = None
 
 
-class ModeMenu(ChoicePopup):
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, tr("How tokens are proposed"), parent)
-        self.setFixedWidth(round(MENU_PX * theme.type.growth))
-
-    def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str], offered: Collection[Mode]) -> None:
-        """List the ``offered`` modes. ``mode`` is ticked; an ``unavailable`` mode shows its reason."""
-        self.list.set_rows(
-            [
-                Choice(
-                    each.value,
-                    mode_label(each),
-                    (unavailable.get(each) or mode_summary(each),),
-                    icon="check" if each is mode else "",
-                    tone="accent",
-                    spoken=tr("in use") if each is mode else "",
-                    enabled=each not in unavailable,
-                )
-                for each in MODE_ORDER
-                if each in offered or each is mode
-            ],
-            mode.value,
-        )
-        self.fit_rows()
-
-
 class ModeButton(MenuButton):
     chosen = Signal(object)  # a `Mode`
 
@@ -98,8 +72,9 @@ class ModeButton(MenuButton):
         self.mode = Mode.OFF
         self._show()
 
-    def make_popup(self) -> ModeMenu:
-        made = ModeMenu(self._theme, self)
+    def make_popup(self) -> ChoicePopup:
+        made = ChoicePopup(self._theme, tr("How tokens are proposed"), self)
+        made.setFixedWidth(round(MENU_PX * self._theme.type.growth))
         made.picked.connect(lambda key: self._choose_mode(Mode(key)))
         return made
 
@@ -146,5 +121,21 @@ class ModeButton(MenuButton):
         self.fill()
 
     def fill(self) -> None:
-        if isinstance(self._popup, ModeMenu):
-            self._popup.show_modes(self.mode, self._unavailable, self._offered)
+        """List the offered modes; a mode that cannot run shows why."""
+        if self._popup is None:
+            return
+        rows = [
+            Choice(
+                each.value,
+                mode_label(each),
+                (self._unavailable.get(each) or mode_summary(each),),
+                icon="check" if each is self.mode else "",
+                tone="accent",
+                spoken=tr("in use") if each is self.mode else "",
+                enabled=each not in self._unavailable,
+            )
+            for each in MODE_ORDER
+            if each in self._offered or each is self.mode
+        ]
+        self._popup.list.set_rows(rows, self.mode.value)
+        self._popup.fit_rows()

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 
 from ui.text.formatting import tooltip
 from ui.theme.theme import Theme
-from ui.widgets.building import separator, vbox
+from ui.widgets.building import vbox
 from ui.widgets.choice_list import Choice, ChoiceList
 
 GAP_PX = 4  # between a popup and its button
@@ -68,7 +68,7 @@ class Popup(QFrame):
 
 
 class ChoicePopup(Popup):
-    """A popup with a list of choices and further widgets below."""
+    """A popup with a list of choices."""
 
     picked = Signal(str)  # the key of a row that was clicked, or chosen by Enter or Space
     stays_open = False  # whether the popup stays open when a row was picked
@@ -79,12 +79,8 @@ class ChoicePopup(Popup):
         self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.list.clicked.connect(self._on_click)
         self.list.opened.connect(self._pick)
-        self.column = vbox(self.list, parent=self, margins=EDGE_PX, spacing=EDGE_PX)
+        vbox(self.list, parent=self, margins=EDGE_PX)
         self.setFocusProxy(self.list)
-
-    def add_below(self, widget: QWidget) -> None:
-        self.column.addWidget(separator())
-        self.column.addWidget(widget)
 
     def update_rows(self, rows: Sequence[Choice]) -> None:
         """Replace the rows while the popup is open; it stays scrolled."""

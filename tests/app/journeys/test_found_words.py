@@ -47,11 +47,14 @@ def search(harness: AppHarness, qtbot: QtBot, words: str) -> None:
     qtbot.keyClick(harness.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(sidebar.search, words)
 
-    def is_found() -> bool:  # the hits of a prefix may come first
-        return any(has_found(hit.parts, words) for hit in sidebar.results.hits[:1])
+    def messages() -> list[bool]:  # the hits of a prefix may come first
+        hits = sidebar.results.hits
+        return [hit.message_id is not None and has_found(hit.parts, words) for hit in hits]
 
-    qtbot.waitUntil(is_found, timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: any(messages()), timeout=GENEROUS_MS)
     qtbot.keyClick(sidebar.search, Qt.Key.Key_Down)
+    for _ in range(messages().index(True)):
+        qtbot.keyClick(sidebar.results, Qt.Key.Key_Down)
     qtbot.keyClick(sidebar.results, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(marked(harness)), timeout=GENEROUS_MS)
 

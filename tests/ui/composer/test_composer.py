@@ -173,35 +173,12 @@ def copied_file() -> QMimeData:
     return mime
 
 
-def test_files_are_pasted_from_wherever_the_keyboard_is(window: MainWindow, qtbot: QtBot) -> None:
-    QGuiApplication.clipboard().setMimeData(copied_file())
-    window.sidebar.new_button.setFocus(Qt.FocusReason.TabFocusReason)
-    with qtbot.waitSignal(window.composer.files_offered):
-        qtbot.keyClick(window.sidebar.new_button, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-    assert window.composer.edit.hasFocus()
-
-
 def test_a_copied_address_is_pasted_as_text(window: MainWindow) -> None:
     mime = QMimeData()
     mime.setUrls([QUrl("https://example.org/")])
     mime.setText("https://example.org/")
     window.composer.edit.insertFromMimeData(mime)
     assert window.composer.text == "https://example.org/"
-
-
-def test_a_nearly_full_context_says_so_and_what_comes_then(window: MainWindow) -> None:
-    label = window.composer.context_label
-    window.composer.set_context(1000, 4096)
-    assert label.text() == ""  # the header shows the number
-    window.composer.set_context(3900, 4096)
-    assert label.text() == "The context is nearly full"
-    assert label.property("kind") == "warning"
-    window.set_settings({"overflow": "drop"})
-    assert "oldest messages are left out" in label.toolTip().replace("\n", " ")
-    window.set_settings({"overflow": "stop"})
-    assert "start a new chat" in label.toolTip().replace("\n", " ")
-    window.composer.set_context(4096, 4096)
-    assert label.text() == "The context is full"
 
 
 def test_a_click_between_the_controls_goes_to_the_text(window: MainWindow, qtbot: QtBot) -> None:

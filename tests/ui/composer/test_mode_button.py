@@ -10,23 +10,23 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, READY, model
-from ui.composer.mode_button import ModeMenu
 from ui.text.formatting import mode_label
 from ui.text.mode_words import MODE_ORDER, mode_summary
 from ui.widgets.choice_list import Choice
+from ui.widgets.popups import ChoicePopup
 from ui.window.main_window import MainWindow
 
 OFFERED = tuple(mode for mode in MODE_ORDER if mode is not Mode.HEAD)  # offered for a model without a head
 
 
-def opened(window: MainWindow) -> ModeMenu:
+def opened(window: MainWindow) -> ChoicePopup:
     QTest.mouseClick(window.composer.modes, Qt.MouseButton.LeftButton)
     menu = window.composer.modes.popup
     assert menu.isVisible()
     return menu
 
 
-def row_of(menu: ModeMenu, mode: Mode) -> Choice:
+def row_of(menu: ChoicePopup, mode: Mode) -> Choice:
     return next(row for row in menu.list.rows.rows if row.key == mode.value)
 
 

@@ -206,7 +206,7 @@ def test_every_figure_explains_itself_in_a_sentence(panel: StatsPanel, key: str)
 def test_live_then_last_answer(window: MainWindow) -> None:
     window.begin_answer(MessageView(1, "assistant", "", MessageState.STREAMING))
     assert "live" in window.stats.now.state.text()
-    window.stats.show_stats(STATS)
+    window.stats.now.show_stats(STATS)
     window.finish_answer(MessageView(1, "assistant", "x", stats=STATS))
     assert window.stats.now.state.text() == "last answer"
     assert window.stats.accessibleDescription() == (

@@ -142,7 +142,7 @@ def stream(window: MainWindow, heartbeat: Heartbeat, text: str, rate: float) -> 
             state["sent"] = due
 
     def figures() -> None:
-        window.stats.show_stats(stats(state["sent"]))
+        window.stats.now.show_stats(stats(state["sent"]))
 
     timers = [QTimer(), QTimer()]
     for timer, action, pause in zip(timers, (frame, figures), (PIECE_MS, STATS_MS), strict=True):

@@ -152,7 +152,7 @@ def test_prompt_and_temperature_stand_first_and_speculation_last(dialog: ChatSet
 def test_the_panel_leaves_the_chat_readable(window: MainWindow, qtbot: QtBot, width: int, *, stats: bool) -> None:
     window.resize(width, 700)
     window.chat_settings.set_view(view(), 1)
-    was = window.layout_state.panes().stats
+    was = window.stats.isVisible()
     window.chat_settings.open()
     panel = window.chat_settings.panel
     assert panel is not None
@@ -160,10 +160,10 @@ def test_the_panel_leaves_the_chat_readable(window: MainWindow, qtbot: QtBot, wi
     assert window.composer.width() >= 300
     assert window.composer.mapTo(window, window.composer.rect().topRight()).x() < panel.mapTo(window, QPoint()).x()
     assert window.width() == width
-    assert window.layout_state.panes().stats is stats
+    assert window.stats.isVisible() is stats
     QTest.keyClick(panel, Qt.Key.Key_Escape)
     assert panel.isHidden()
-    assert window.layout_state.panes().stats is was
+    assert window.stats.isVisible() is was
     assert window.composer.edit.hasFocus()
 
 

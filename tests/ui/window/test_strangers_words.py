@@ -86,7 +86,7 @@ def test_chats_and_messages(window: MainWindow, qtbot: QtBot) -> None:
         MessageView(2, "assistant", EVIL, stats=stats, versions=(2, 3), cut=True, notice=EVIL, target=EVIL),
     ]
     window.show_conversation(EVIL, views)
-    window.stats.show_stats(stats)
+    window.stats.now.show_stats(stats)
     window.composer.show_attachments((attachment,), (EVIL,), reading=False)
     hit = SearchHit(1, EVIL, 2, "assistant", ((EVIL, True),), False)
     window.sidebar.results.set_hits((hit,))

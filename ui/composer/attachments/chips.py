@@ -292,7 +292,7 @@ class AttachmentTray(QWidget):
         self.room.fit()
         # Chips are created late: put them before the text box in the tab order.
         before = self._edit.previousInFocusChain()
-        while before is not None and self.rows.isAncestorOf(before):
+        while before is not None and (self.rows.isAncestorOf(before) or before.focusPolicy() is Qt.FocusPolicy.NoFocus):
             before = before.previousInFocusChain()
         for chip in self.rows.chips:
             for stop in (chip, chip.remove_button):
