@@ -262,7 +262,7 @@ class ChatSettingsPanel(QFrame):
         self.changed.emit(self.layer, dict(values))
 
     def _on_reset(self, keys: tuple[str, ...]) -> None:
-        for key in keys:
+        for key in self.rows.keys() & {*keys}:
             self.rows[key].discard_pending()
         self.reset.emit(self.layer, keys)
 

@@ -179,6 +179,13 @@ def test_what_a_models_file_recommends_holds_until_somebody_says_otherwise(harne
     assert row.origin.text() == "from the settings"
 
 
+def test_a_server_that_a_chat_leaves_out_is_reset_with_the_rest(harness: AppHarness, qtbot: QtBot) -> None:
+    dialog = open_dialog(harness, qtbot)
+    change(harness, Layer.CHAT, {"unused_servers": "notes"})
+    QTest.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
+    assert harness.controller.state.chat.settings.values["unused_servers"] == ""
+
+
 def test_a_preset_that_cannot_be_kept_is_told(harness: AppHarness) -> None:
     harness.window.chat_settings.preset_saved.emit("", {"temperature": 0.1})
     assert harness.window.problems[-1].message == "A name has 1 to 60 characters."
