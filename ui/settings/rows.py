@@ -86,10 +86,6 @@ class SettingRow(QWidget):
         text = self.problem()
         show_text(self.complaint, text)
 
-    def add_note(self, text: str) -> None:
-        self.help.setText(f"{self.field.help} {text}".strip())
-        self.control.setAccessibleDescription(self.help.text())
-
     def name(self, widget: QWidget, suffix: str = "") -> None:
         """Set a control's accessible name, description and tool tip."""
         widget.setAccessibleName(f"{self.field.label}{suffix}")

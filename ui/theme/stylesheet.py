@@ -80,7 +80,6 @@ QLabel[kind="heading"] { font-size: ${heading}px; font-weight: 600; }
 QLabel[kind="key"] { color: $text_muted; background: $hover; border-radius: 4px; padding: 2px 6px; }
 QLabel[kind="strong"] { font-weight: 600; }
 QLabel[kind="title"] { font-size: ${title}px; font-weight: 600; }
-QLabel[kind="figure"] { font-size: ${figure}px; font-weight: 600; }
 QLabel[kind="warning"] { color: $caution; font-size: ${caption}px; }
 QLabel[kind="live"] { color: $good; font-size: ${caption}px; }
 QLabel[kind="tone-good"] { color: $good; }
@@ -190,7 +189,6 @@ QMenu::item { padding: 6px 28px 6px 10px; border-radius: 5px; background: transp
 QMenu::icon { padding-left: 8px; }
 QMenu::item:selected { background: $selected; }
 QMenu::item:disabled { color: $text_disabled; }
-QMenu QLabel#menuLine, QMenu QLabel#menuLine:disabled { color: $text_muted; font-size: ${caption}px; }
 QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
 """
 
