@@ -25,7 +25,7 @@ from app.cli.output import (
 )
 from app.cli.run import load_models, load_request, make_request, open_session
 from app.core.benchmark.opened_lanes import LaneFailedError, read_lanes
-from app.core.benchmark.race import Race, RacePlan
+from app.core.benchmark.race import Race, RacePlan, race_as_dict
 from app.core.benchmark.report import lane_table
 from app.core.benchmark.runs import variant_of
 from app.core.domain.speed.races import (
@@ -37,7 +37,6 @@ from app.core.domain.speed.races import (
     RaceSetup,
     verdict_sentence,
 )
-from app.core.storage.races import race_as_dict
 from engine.errors import DraftRefusedError
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, RunStats
 from engine.session.session import Session

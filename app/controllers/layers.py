@@ -121,16 +121,6 @@ class ChatLayers:
         """
         self._apply(self.now.without_own(layer, keys), layer)
 
-    def remember_for_model(self) -> None:
-        """Copy the chat's own values to its model.
-
-        Raises:
-            StorageError: as with `change`.
-        """
-        own = self._chat
-        self.change(Layer.MODEL, own)
-        self.reset(Layer.CHAT, tuple(own))
-
     def _apply(self, layers: Layers, layer: Layer) -> None:
         self._chat, self._model = layers.chat, layers.model
         if layer is Layer.PROJECT:

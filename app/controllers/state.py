@@ -202,7 +202,6 @@ class AppState(QObject):
             notices=loaded.notices if loaded else (),
             progress=models.progress,
             loading=models.loading,
-            devices=loaded.devices if loaded else (),
         )
         if view != self.engine:
             self.engine = view

@@ -44,7 +44,7 @@ class Paths:
     presets_file = _Within("config", "presets.toml")
     engines_file = _Within("config", "engines.toml")  # remote servers; their keys are in the system's keyring
     tool_servers_file = _Within("config", "mcp.json")  # MCP servers; private, since it may contain keys
-    prompts_file = _Within("config", "prompts.toml")
+
     api_key_file = _Within("config", "api-key")
     layout_file = _Within("config", "layout.bin")
     projects_file = _Within("config", "projects.toml")
@@ -57,7 +57,6 @@ class Paths:
     library_file = _Within("data", "library.json")
     downloads_file = _Within("data", "downloads.json")
     pair_speeds_file = _Within("data", "pair-speeds.json")  # measured speeds of pairs
-    races = _Within("data", "races")
 
 
 def find_paths(environ: Mapping[str, str] | None = None) -> Paths:

@@ -8,13 +8,13 @@ from PySide6.QtGui import QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from app.core.domain.attachments import Attachment
-from app.core.domain.context import NEARLY_FULL, estimated_tokens
+from app.core.domain.context import estimated_tokens
 from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.engines import host_in, is_local_url
 from app.core.domain.tools.servers import ToolMenu
 from engine.records import THINKING_OFF, THINKING_ON, Mode, ThinkingOption
 from ui.composer.attachments.chips import AttachmentTray
-from ui.composer.context_meter import TEMPLATE_TOKENS_PER_MESSAGE, ContextSum, parts_words, sum_words, warning
+from ui.composer.context_meter import TEMPLATE_TOKENS_PER_MESSAGE, ContextSum, sum_words, warning
 from ui.composer.message_edit import MessageEdit
 from ui.composer.mode_button import MenuButton, ModeButton
 from ui.text.formatting import count, tooltip
@@ -29,12 +29,7 @@ from ui.widgets.popups import ChoicePopup
 tr = Translator("Composer")
 
 CONTROL_SPACE_PX = 48  # the card's margins and the spaces between its controls
-RACE_COMMAND = "/race"
-OVERFLOW_HELP = {
-    "drop": tr.mark("When it is full, the oldest messages are left out, and the answer says so."),
-    "summarise": tr.mark("When it is full, the oldest messages are summarised first, and the answer says so."),
-    "stop": tr.mark("When it is full, start a new chat or choose a larger context to get another answer."),
-}
+
 REMOTE_PLACEHOLDER = tr.mark("Messages and files of this chat are sent to {host}.")
 LOCAL_PLACEHOLDER = tr.mark("Answered by another program on this computer, {host}, which may send messages elsewhere.")
 NOT_READY_REASONS = {
@@ -186,11 +181,9 @@ class ThinkingButton(MenuButton):
 
 class Composer(QWidget):
     submitted = Signal(str)  # a message was sent; the text box is empty again
-    race_requested = Signal(str)  # a question after `RACE_COMMAND` was sent
+
     stop_requested = Signal()  # stop the answer
-    # the mode and draft length of the next message
-    mode_chosen = Signal(object)
-    depth_chosen = Signal(object)
+    mode_chosen = Signal(object)  # the mode of the next message
     text_changed = Signal(str)
     # paths, or a pasted text, to attach
     files_offered = Signal(list)
@@ -285,7 +278,6 @@ class Composer(QWidget):
         self.tray.removed.connect(self.attachment_removed)
         self.tray.opened.connect(self.attachment_opened)
         self.modes.chosen.connect(self._on_mode)
-        self.modes.depth_chosen.connect(self.depth_chosen)
 
     @property
     def text(self) -> str:
@@ -362,17 +354,13 @@ class Composer(QWidget):
         self.modes.set_mode(mode)
         self._update()
 
-    def set_depth(self, depth: int | None) -> None:
-        """Show the draft length of the next message; None is automatic."""
-        self.modes.set_depth(depth)
-
     @property
     def context_used(self) -> int:
         return self._context[0]
 
     def set_context(self, used: int, size: int) -> None:
-        before, self._context = self._context, (used, size)
-        if self._context_sum() != self._sum or _fill_words(*before) != _fill_words(used, size):
+        self._context = (used, size)
+        if self._context_sum() != self._sum:
             self._show_context()
 
     def set_overflow(self, policy: str) -> None:
@@ -395,40 +383,22 @@ class Composer(QWidget):
         return ContextSum(used, self._attached, estimated_tokens(text) + TEMPLATE_TOKENS_PER_MESSAGE, size)
 
     def _show_context(self) -> None:
-        context_sum, (used, size) = self._context_sum(), self._context
-        self._sum = context_sum
-        parts = parts_words(context_sum) if context_sum is not None else ""
-        if context_sum is not None:
-            self._set_context_label(
-                sum_words(context_sum), f"{sum_words(context_sum)}. {parts}", warn=not context_sum.fits
-            )
-        else:  # the header shows the number of tokens
-            words = _fill_words(used, size)
-            self._set_context_label(words, words, warn=bool(words))
-        after = tr(OVERFLOW_HELP[self._policy]) if self._policy in OVERFLOW_HELP else ""
-        self.context_label.setToolTip(tooltip(f"{parts} {after}".strip()))
-        warned = warning(context_sum, self._policy) if context_sum is not None else ""
-        self.fit_label.setText(warned)
-        self.fit_label.setAccessibleName(warned)
-        self.fit_label.setVisible(bool(warned))
-
-    def _set_context_label(self, text: str, spoken: str, *, warn: bool) -> None:
-        label, kind = self.context_label, "warning" if warn else "caption"
-        label.setText(text)
-        label.setAccessibleName(spoken)
+        """Show the size of the next prompt, and what will happen if it is too large."""
+        context_sum = self._sum = self._context_sum()
+        label, kind = self.context_label, "caption" if context_sum is None or context_sum.fits else "warning"
+        label.setText(sum_words(context_sum) if context_sum is not None else "")
         if label.property("kind") != kind:
             set_style_property(label, "kind", kind)
+        warned = warning(context_sum, self._policy) if context_sum is not None else ""
+        self.fit_label.setText(warned)
+        self.fit_label.setVisible(bool(warned))
 
     def submit(self) -> None:
         text = self.text.strip("\n")
         if not self._can_send or self.is_busy:
             return
         self.edit.clear()
-        question = race_question(text)
-        if question is None:
-            self.submitted.emit(text)
-        else:
-            self.race_requested.emit(question)
+        self.submitted.emit(text)
 
     def ask_files(self) -> None:
         ask_attachment_files(self.window(), self.files_offered.emit)
@@ -504,19 +474,3 @@ class Composer(QWidget):
         self.reason.setMinimumHeight(ceil(self._theme.text_height(-1)))  # the line below the card keeps its space
         self.send_button.setIcon(self._theme.icon("arrow-up", tokens.on_accent, 14))
         self.stop_button.setIcon(self._theme.icon("square", tokens.text, 14))
-
-
-def race_question(text: str) -> str | None:
-    """The text after `RACE_COMMAND` at the start of a message; None without the command."""
-    words = text.split(maxsplit=1)
-    if not words or words[0] != RACE_COMMAND:
-        return None
-    return words[1].strip() if len(words) > 1 else ""
-
-
-def _fill_words(used: int, size: int) -> str:
-    """The warning about a nearly full context; empty if there is enough space."""
-    if size <= 0 or used < NEARLY_FULL * size:
-        return ""
-    nearly = tr("The context is nearly full")
-    return tr("The context is full") if used >= size else nearly

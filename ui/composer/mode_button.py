@@ -1,26 +1,23 @@
-"""The button and menu of the speculation mode and the draft length for the next answer."""
+"""The button and menu of the speculation mode for the next answer."""
 
 from collections.abc import Collection, Mapping
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QStyledItemDelegate, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton
 
 from engine.records import Mode
 from ui.text.formatting import mode_label, tooltip
 from ui.text.language import Translator
 from ui.text.mode_words import MODE_ORDER, mode_summary
 from ui.theme.theme import Theme
-from ui.widgets.building import hbox, label
 from ui.widgets.choice_list import Choice
 from ui.widgets.commands import native_keys
-from ui.widgets.popups import ChoicePopup, NoWheelComboBox
+from ui.widgets.popups import ChoicePopup
 
 tr = Translator("ModeButton")
 
 MENU_PX = 372
-MAX_DEPTH = 16
 NEXT_MODE_KEYS = "Ctrl+D"
-DEPTH_HELP = tr.mark("Tokens proposed per pass. “Auto” follows the measured speed.")
 
 
 class MenuButton(QToolButton):
@@ -65,75 +62,25 @@ class MenuButton(QToolButton):
             self._popup = None
 
 
-class ModeMenu(ChoicePopup):
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, tr("How tokens are proposed"), parent)
-        depths = [(tr("Auto"), None), *((str(each), each) for each in range(1, MAX_DEPTH + 1))]
-        self.depth_box = NoWheelComboBox(tr("Draft length"), depths, tip=tr(DEPTH_HELP))
-        self.depth_box.setItemDelegate(QStyledItemDelegate(self.depth_box))  # makes the stylesheet apply to the items
-        self.depth_box.setMaxVisibleItems(MAX_DEPTH + 1)
-        length = label(tr("Draft length"))
-        length.setBuddy(self.depth_box)
-        foot = QWidget()
-        hbox((length, 1), self.depth_box, parent=foot, margins=(10, 0, 4, 2))
-        self.add_below(foot)
-        self.setFixedWidth(round(MENU_PX * theme.type.growth))
-
-    def show_modes(self, mode: Mode, unavailable: Mapping[Mode, str], offered: Collection[Mode]) -> None:
-        """List the ``offered`` modes. ``mode`` is ticked; an ``unavailable`` mode shows its reason."""
-        self.list.set_rows(
-            [
-                Choice(
-                    each.value,
-                    mode_label(each),
-                    (unavailable.get(each) or mode_summary(each),),
-                    icon="check" if each is mode else "",
-                    tone="accent",
-                    spoken=tr("in use") if each is mode else "",
-                    enabled=each not in unavailable,
-                )
-                for each in MODE_ORDER
-                if each in offered or each is mode
-            ],
-            mode.value,
-        )
-        self.fit_rows()
-
-    def show_depth(self, depth: int | None) -> None:
-        index = self.depth_box.findData(depth)
-        if index < 0:
-            self.depth_box.addItem(str(depth), depth)
-            index = self.depth_box.count() - 1
-        self.depth_box.setCurrentIndex(index)
-
-
 class ModeButton(MenuButton):
-    # the chosen `Mode`, or draft length (None: automatic)
-    chosen = Signal(object)
-    depth_chosen = Signal(object)
+    chosen = Signal(object)  # a `Mode`
 
     def __init__(self, theme: Theme) -> None:
         super().__init__(theme)
         self._unavailable: dict[Mode, str] = {}
         self._offered: frozenset[Mode] = frozenset(Mode)
         self.mode = Mode.OFF
-        self.draft_length: int | None = None
         self._show()
 
-    def make_popup(self) -> ModeMenu:
-        made = ModeMenu(self._theme, self)
+    def make_popup(self) -> ChoicePopup:
+        made = ChoicePopup(self._theme, tr("How tokens are proposed"), self)
+        made.setFixedWidth(round(MENU_PX * self._theme.type.growth))
         made.picked.connect(lambda key: self._choose_mode(Mode(key)))
-        made.depth_box.activated.connect(lambda _index: self._choose_depth(made.depth_box.currentData()))
         return made
 
     def set_mode(self, mode: Mode) -> None:
         """Show a mode without a signal."""
         self.mode = mode
-        self._show()
-
-    def set_depth(self, depth: int | None) -> None:
-        """Show a draft length without a signal; None is automatic."""
-        self.draft_length = depth
         self._show()
 
     def set_unavailable(self, reasons: Mapping[Mode, str], offered: Collection[Mode] = frozenset(Mode)) -> None:
@@ -163,15 +110,9 @@ class ModeButton(MenuButton):
             self.set_mode(mode)
             self.chosen.emit(mode)
 
-    def _choose_depth(self, depth: int | None) -> None:
-        self.set_depth(depth)
-        self.depth_chosen.emit(depth)
-
     def _show(self) -> None:
         name = mode_label(self.mode)
-        fixed = self.draft_length if self.mode is not Mode.OFF else None
-        length = tr("{mode}, length {depth}").format(mode=name, depth=fixed)
-        self.setText(name if fixed is None else length)
+        self.setText(name)
         self.setAccessibleName(tr("Mode: {name}").format(name=self.text()))
         words = self._unavailable.get(self.mode) or mode_summary(self.mode)
         self.setAccessibleDescription(words)
@@ -180,7 +121,21 @@ class ModeButton(MenuButton):
         self.fill()
 
     def fill(self) -> None:
-        if isinstance(self._popup, ModeMenu):
-            self._popup.show_modes(self.mode, self._unavailable, self._offered)
-            self._popup.show_depth(self.draft_length)
-            self._popup.depth_box.setEnabled(self.mode is not Mode.OFF)
+        """List the offered modes; a mode that cannot run shows why."""
+        if self._popup is None:
+            return
+        rows = [
+            Choice(
+                each.value,
+                mode_label(each),
+                (self._unavailable.get(each) or mode_summary(each),),
+                icon="check" if each is self.mode else "",
+                tone="accent",
+                spoken=tr("in use") if each is self.mode else "",
+                enabled=each not in self._unavailable,
+            )
+            for each in MODE_ORDER
+            if each in self._offered or each is self.mode
+        ]
+        self._popup.list.set_rows(rows, self.mode.value)
+        self._popup.fit_rows()

@@ -40,7 +40,6 @@ def _conversation_menu(listing: ConversationList, row: ConversationRow, index: Q
     pin = tr("Unpin") if row.pinned else tr("Pin")
     menu.addAction(theme.icon("pin"), pin, partial(library_signals.pinned.emit, row.id, not row.pinned))
     _add_folders(menu, listing, row)
-    menu.addAction(theme.icon("copy"), tr("Duplicate"), partial(library_signals.duplicated.emit, row.id))
     _add_export(menu, theme, partial(library_signals.exported.emit, row.id), tr("Export"))
     archive = tr("Unarchive") if row.archived else tr("Archive")
     menu.addAction(theme.icon("archive"), archive, partial(library_signals.archived.emit, row.id, not row.archived))

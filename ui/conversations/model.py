@@ -32,7 +32,6 @@ class LibrarySignals(QObject):
     page_requested = Signal(int)  # show the folder's page
     pinned = Signal(int, bool)
     archived = Signal(int, bool)
-    duplicated = Signal(int)
     moved_to_folder = Signal(int, object)  # move a conversation into a folder; None: out of its folder
     folder_created = Signal(object)  # create a folder for a conversation; None: an empty folder
     folder_renamed = Signal(int, str)

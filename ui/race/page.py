@@ -1,88 +1,32 @@
-"""The race page: set up a race, watch it, see its result, open earlier ones."""
+"""The race page: set up a race, watch it, see its result."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor, QImage, QKeyEvent
-from PySide6.QtWidgets import QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from app.core.domain.speed.races import RaceResult, RaceSetup, main_verdict, speed_sentence
+from app.core.domain.speed.races import RaceResult, RaceSetup
 from engine.records import Message, Picture, Problem
 from ui.race.setup_form import SetupForm
 from ui.race.track import RaceView
-from ui.race.words import lane_name, lanes_title, local_time, pair_name
-from ui.text.formatting import times_plain
 from ui.text.language import Translator
-from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
 from ui.widgets.banner import Banner
 from ui.widgets.building import ElidedLabel, button, label, page_bar, page_column, scroll_area, vbox
-from ui.widgets.choice_list import Choice, ChoiceList
-from ui.widgets.dialogs import ConfirmDialog, press_button
+from ui.widgets.dialogs import press_button
 from ui.widgets.icon_button import IconButton
 
 tr = Translator("Race")
 
 PICTURE_SCALE = 2  # device pixels of a picture per pixel of the window
-QUESTION_CHARS = 300  # more than one line of the list can show
-
-
-class EarlierRaces(ChoiceList):
-    """Earlier races, newest first. It is as high as its rows: the page around it scrolls."""
-
-    delete_requested = Signal(str)  # the id of a race
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(theme, tr("Earlier races"))
-        self.setObjectName("choices")
-        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(self._open)
-        theme.changed.connect(self.updateGeometry)
-
-    def show_races(self, races: Sequence[RaceResult]) -> None:
-        self.set_rows([_choice(race) for race in races])
-        self.updateGeometry()
-
-    def sizeHint(self) -> QSize:
-        """The height of all rows; Qt would add space for scroll bars that never appear."""
-        rows = sum(self.sizeHintForRow(row) for row in range(self.rows.rowCount()))
-        around = 2 * self.frameWidth() + self.contentsMargins().top() + self.contentsMargins().bottom()
-        return QSize(super().sizeHint().width(), rows + around)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and self.current_key():
-            self.delete_requested.emit(self.current_key())
-        else:
-            super().keyPressEvent(event)
-
-
-def _choice(race: RaceResult) -> Choice:
-    lanes = [lane.choice for lane in race.lanes]
-    verdict = main_verdict(race.verdicts, lanes)
-    compared = lanes if verdict is None else [lanes[verdict.lane], lanes[verdict.base]]
-    models = pair_name(race.target, race.draft)
-    return Choice(
-        race.id,
-        " ".join(race.setup.question[:QUESTION_CHARS].split()),
-        (" · ".join(part for part in (local_time(race.created), lanes_title(compared), models) if part),),
-        times_plain(verdict.ratio if verdict is not None else None),
-        spoken=in_language(speed_sentence(verdict, [lane_name(lane) for lane in lanes])) if verdict is not None else "",
-    )
 
 
 class RacePage(QWidget):
     # start a race (`RaceSetup`); stop the running one
     start_requested = Signal(object)
     stop_requested = Signal()
-    # open or delete a stored race, by its id
-    result_requested = Signal(str)
-    delete_requested = Signal(str)
     # save the picture of the shown result; copy it
     export_requested = Signal()
     picture_copied = Signal()
@@ -108,8 +52,6 @@ class RacePage(QWidget):
         self.export_button = IconButton(theme, "upload", save, self.export_requested.emit, text=tr("Save picture"))
         self.new_button = button(tr("New race"), self.show_setup, tip=tr("The same race again, or another one"))
         self.form = SetupForm(theme)
-        self.earlier = EarlierRaces(theme)
-        self.earlier_title = label(tr("Earlier races"), "section")
         self.track = RaceView(theme)
         self.problem = Banner(theme, problem=True)
         self.notice = Banner(theme, problem=False)
@@ -117,8 +59,6 @@ class RacePage(QWidget):
         self.models.setProperty("kind", "muted")
         self._arrange()
         self.form.start_requested.connect(self.start_requested)
-        self.earlier.opened.connect(self.result_requested)
-        self.earlier.delete_requested.connect(self._ask_delete)
         theme.changed.connect(self._recolor)
         self._recolor()
         self._update()
@@ -126,7 +66,7 @@ class RacePage(QWidget):
     def _arrange(self) -> None:
         buttons = (self.copy_button, self.export_button, self.new_button, self.stop_button)
         bar = page_bar(self.back_button, self.title, self.models, *buttons, wide=self.models)
-        page = page_column(self.form, 8, self.earlier_title, self.earlier, width_px=COLUMN_PX, spacing=12)
+        page = page_column(self.form, width_px=COLUMN_PX, spacing=12)
         self.pages.addWidget(scroll_area(page, tr("Set up the race")))
         self.pages.addWidget(self.track)
         foot = vbox(self.problem, self.notice, margins=(24, 0, 24, 12), spacing=8)
@@ -134,11 +74,6 @@ class RacePage(QWidget):
 
     def set_blocked(self, reason: str) -> None:
         self.form.set_blocked(reason)
-
-    def set_earlier(self, rows: Sequence[RaceResult]) -> None:
-        self.earlier.show_races(rows)
-        self.earlier_title.setVisible(bool(rows))
-        self.earlier.setVisible(bool(rows))
 
     def ask(
         self, question: str, before: tuple[Message, ...] = (), pictures: tuple[tuple[int, Picture], ...] = ()
@@ -172,8 +107,7 @@ class RacePage(QWidget):
         if problem is not None:
             self.problem.show_problem(problem)
         if result is not None:
-            # Pictures are not stored with a result, but are available until another result is shown.
-            self.show_result(replace(result, setup=self._begun) if result.setup.lost_pictures else result)
+            self.show_result(replace(result, setup=self._begun))  # a result comes without pictures
         else:
             self.show_setup()
 
@@ -200,17 +134,6 @@ class RacePage(QWidget):
             self.stop_requested.emit()
         else:
             self.back.emit()
-
-    def _ask_delete(self, race_id: str) -> None:
-        question = ConfirmDialog(
-            self,
-            tr("Delete this race?"),
-            tr("Its statistics and answers are removed from this computer."),
-            tr("Delete"),
-            danger=True,
-        )
-        question.accepted.connect(lambda: self.delete_requested.emit(race_id))
-        question.open()
 
     def _show(self, page: QWidget | None) -> None:
         if page is not None:

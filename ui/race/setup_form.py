@@ -162,7 +162,7 @@ class SetupForm(QFrame):
         self._blocked = ""
         self._before: tuple[Message, ...] = ()
         self._pictures: tuple[tuple[int, Picture], ...] = ()
-        self._lost_pictures = 0
+
         self._drafts: Sequence[tuple[str, str]] = ()
         self._temperature = 0.8
         self.rows: list[LaneRow] = []
@@ -231,14 +231,13 @@ class SetupForm(QFrame):
         text: str,
         before: tuple[Message, ...] = (),
         pictures: tuple[tuple[int, Picture], ...] = (),
-        lost_pictures: int = 0,
     ) -> None:
         """Show a question. ``before``: the system prompt and the earlier messages, which the user may include.
 
-        ``pictures`` are included. ``lost_pictures``: number of pictures of a stored race that no longer exist.
+        ``pictures`` are included.
         """
         self.question.setPlainText(text)
-        self._before, self._pictures, self._lost_pictures = before, pictures, lost_pictures
+        self._before, self._pictures = before, pictures
         self.includes_pictures.setText(tr("With %n pictures", None, len(pictures)))
         self.includes_pictures.setVisible(bool(pictures))
         number = sum(message.role != "system" for message in before)
@@ -280,7 +279,7 @@ class SetupForm(QFrame):
         self._renumber()
 
     def set_setup(self, setup: RaceSetup) -> None:
-        self.set_question(setup.question, setup.before, setup.pictures, setup.lost_pictures)
+        self.set_question(setup.question, setup.before, setup.pictures)
         self.set_lanes(setup.lanes)
         for box, value in (
             (self.rounds, setup.rounds),
@@ -301,7 +300,6 @@ class SetupForm(QFrame):
             bool(self.temperature.currentData()),
             before,
             self._pictures,
-            self._lost_pictures,
         )
 
     def start(self) -> None:
@@ -351,8 +349,6 @@ class SetupForm(QFrame):
         for row in self.rows:
             row.show_reason(unavailable_text(self._reason(row.choice)))
         words = self._blocked
-        if not words and self._lost_pictures:
-            words = tr("This race had pictures, which are not saved with it. Race the question again from its chat.")
         if not words and len(set(choices)) < len(choices):
             words = tr("Two lanes are the same. Choose another mode, draft length or draft for one of them.")
         runs = not any(self._reason(choice) for choice in choices)

@@ -1,14 +1,9 @@
 """Texts of a race: lane names and conditions."""
 
-from collections.abc import Sequence
-from datetime import datetime
-
-from PySide6.QtCore import QDateTime, QLocale
-
 from app.core.domain.model_name import name_of_file
 from app.core.domain.speed.races import LaneChoice, RaceResult
 from ui.text.formatting import count, mode_label, number_text
-from ui.text.language import Translator, locale
+from ui.text.language import Translator
 
 tr = Translator("Race")
 
@@ -18,12 +13,6 @@ def lane_name(choice: LaneChoice) -> str:
     draft = choice.draft_name or (name_of_file(choice.draft) if choice.draft else "")
     name = pair_name(mode_label(choice.mode), draft)
     return name if choice.depth is None else tr("{name}, draft length {depth}").format(name=name, depth=choice.depth)
-
-
-def lanes_title(lanes: Sequence[LaneChoice]) -> str:
-    """``Off against Auto``, ``Off against Suffix, Auto``."""
-    others = ", ".join(map(lane_name, lanes[1:]))
-    return tr("{one} against {other}").format(one=lane_name(lanes[0]), other=others)
 
 
 def result_line(result: RaceResult) -> str:
@@ -49,11 +38,3 @@ def pair_name(target: str, draft: str) -> str:
     if not draft:
         return target
     return tr("{target} with {draft}").format(target=target, draft=draft)
-
-
-def local_time(created: str) -> str:
-    try:
-        moment = datetime.fromisoformat(created).astimezone()
-    except ValueError:
-        return ""
-    return locale().toString(QDateTime.fromSecsSinceEpoch(round(moment.timestamp())), QLocale.FormatType.ShortFormat)

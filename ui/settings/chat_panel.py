@@ -3,19 +3,19 @@
 Changes apply at once, from the next message on.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QFrame, QLayout, QScrollArea, QStyle, QWidget
 
-from app.core.domain.settings.fields import SettingField, SettingValue
+from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.settings.layers import EDITABLE, Layer, LayeredValue, LayersView
 from app.core.domain.settings.table import SPECULATION
 from engine.records import Mode
 from ui.settings.preset_menu import PresetMenu
-from ui.settings.rows import ChoiceRow, ServersRow, make_row
+from ui.settings.rows import ChoiceRow, make_row
 from ui.text.formatting import without_markup
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
@@ -147,7 +147,6 @@ class ChatSettingsPanel(QFrame):
     # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    saved_for_model = Signal()  # copy the chat's own values to its model
     closed = Signal()
 
     def __init__(self, theme: Theme, view: LayersView, presets: PresetMenu) -> None:
@@ -164,9 +163,6 @@ class ChatSettingsPanel(QFrame):
         self.explanation = label("", "caption", wrap=True)
         self._content = QWidget()
         self.reset_button = button("", lambda: self._on_reset(self._own_keys()))
-        self.keep_button = button(
-            tr("Keep for this model"), self._on_keep, tip=tr("Every chat with this model then uses these values")
-        )
         self.close_button = IconButton(theme, "x", tr("Close"), self.hide)
         self._arrange()
         self.presets.opening.connect(self.flush)
@@ -184,14 +180,14 @@ class ChatSettingsPanel(QFrame):
             margins=(16, 8, 8, 10),
             spacing=8,
         )
-        # Two rows, since the German labels are too long for one.
-        foot = vbox(self.reset_button, self.keep_button, margins=(16, 8, 16, 8), spacing=6)
+        foot = vbox(self.reset_button, margins=(16, 8, 16, 8))
         vbox(head, separator(), (self._make_rows(), 1), separator(), foot, parent=self, margins=0, spacing=0)
 
     def _make_rows(self) -> QScrollArea:
         column = vbox(parent=self._content, margins=(16, 12, 16, 16), spacing=16)
         section = ""
-        for field in sorted(self._view.fields, key=_place):
+        fields = [field for field in self._view.fields if field.kind is not FieldKind.SERVERS]  # in the menu of tools
+        for field in sorted(fields, key=_place):
             if field.key in FIRST_FIELDS:
                 if self.rows:
                     column.addWidget(separator())
@@ -238,19 +234,11 @@ class ChatSettingsPanel(QFrame):
         self.reset_button.setText(tr("Reset all"))
         self.reset_button.setAccessibleName(tr("Reset all values of: {layer}").format(layer=tr(_TITLES[self.layer])))
         self.reset_button.setEnabled(num_own > 0)
-        self.keep_button.setVisible(self.layer is Layer.CHAT)
-        self.keep_button.setEnabled(num_own > 0)
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
         row = self.rows.get("mode")
         if row is not None and isinstance(row.row, ChoiceRow):
             row.row.explain({mode.value: reason for mode, reason in reasons.items()})
-
-    def set_servers(self, names: Sequence[str]) -> None:
-        self.flush()
-        for row in self.rows.values():
-            if isinstance(row.row, ServersRow):
-                row.row.set_servers(names)
 
     def _own_keys(self) -> tuple[str, ...]:
         values = self._view.values.get(self.layer, {})
@@ -274,13 +262,9 @@ class ChatSettingsPanel(QFrame):
         self.changed.emit(self.layer, dict(values))
 
     def _on_reset(self, keys: tuple[str, ...]) -> None:
-        for key in keys:
+        for key in self.rows.keys() & {*keys}:
             self.rows[key].discard_pending()
         self.reset.emit(self.layer, keys)
-
-    def _on_keep(self) -> None:
-        self.flush()
-        self.saved_for_model.emit()
 
     def hideEvent(self, event: QHideEvent) -> None:
         """Emit pending edits, also if the panel is closed before the pause."""

@@ -1,7 +1,4 @@
-"""The settings dialog, generated from the table of fields: sections at the left, rows at the right.
-
-Further pages can follow; the Save button of the dialog calls their `save`.
-"""
+"""The settings dialog, generated from the table of fields: sections at the left, rows at the right."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,8 +6,8 @@ from PySide6.QtCore import QEvent, QObject, QSize, Signal
 from PySide6.QtWidgets import QListWidget, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 from app.core.domain.settings.fields import SettingField, SettingValue
-from engine.records import Device, Mode
-from ui.settings.rows import CONTROL_PX, ChoiceRow, DevicesRow, ModeRow, SettingRow, SettingsPage, make_row
+from engine.records import Mode
+from ui.settings.rows import CONTROL_PX, ModeRow, SettingRow, make_row
 from ui.text.language import Translator, translate
 from ui.widgets.building import (
     Stretch,
@@ -28,7 +25,7 @@ from ui.widgets.dialogs import Dialog, within_screen
 tr = Translator("SettingsDialog")
 
 SIZE = QSize(800, 600)
-APPEARANCE_FIELDS = ("theme", "text_size")
+
 NAV_PX, AROUND_NAV_PX = 168, 38  # the margins around the list include a scroll bar
 
 
@@ -68,17 +65,15 @@ class ControlWidths(QObject):
 
 class SettingsDialog(Dialog):
     saved = Signal(dict)  # the changed keys and their values
-    appearance_previewed = Signal(str, str)  # a key of `APPEARANCE_FIELDS` and its value, to be previewed by the window
 
     def __init__(
         self,
         fields: Sequence[SettingField],
         values: Mapping[str, SettingValue],
         parent: QWidget,
-        pages: Sequence[SettingsPage] = (),
         below: Mapping[str, QWidget] | None = None,
     ) -> None:
-        """``pages`` follow the fields' pages; ``below``: widgets below the rows, by section."""
+        """``below``: widgets below the rows, by section."""
         super().__init__(parent, tr("Settings"))
         self._values = {field.key: values.get(field.key, field.default) for field in fields}
         self._below = below or {}
@@ -94,12 +89,6 @@ class SettingsDialog(Dialog):
         for section in self._sections:
             self.nav.addItem(translate("Settings", section))
             self.pages.addWidget(self._page(section, [field for field in fields if field.section == section]))
-        for page in pages:
-            self.nav.addItem(page.title)
-            self.pages.addWidget(page)
-            page.changed.connect(self._check)
-            self.accepted.connect(page.save)
-        self._extra = tuple(pages)
         self.nav.currentRowChanged.connect(self.pages.setCurrentIndex)
         self.nav.currentRowChanged.connect(self._check)
         self.nav.setCurrentRow(0)
@@ -112,7 +101,7 @@ class SettingsDialog(Dialog):
         )
         self.other_page_problem = label("", "error", wrap=True)  # a problem on another page that prevents saving
         self.save_button.setDefault(True)
-        self._preview_appearance()
+
         self._arrange()
         self.setTabOrder(self.search, self.nav)
         self._check()
@@ -136,21 +125,6 @@ class SettingsDialog(Dialog):
         ControlWidths(content, [self.rows[field.key] for field in fields])
         return scroll_area(content, translate("Settings", section), sideways=False)
 
-    def _preview_appearance(self) -> None:
-        """Preview changes of the look; cancelling restores the previous look."""
-        for key, row in self.rows.items():
-            if key in APPEARANCE_FIELDS and isinstance(row, ChoiceRow):
-                row.combo.activated.connect(lambda _index, key=key: self._preview(key))
-        self.rejected.connect(self._end_preview)
-
-    def _preview(self, key: str) -> None:
-        self.appearance_previewed.emit(key, str(self.rows[key].value()))
-
-    def _end_preview(self) -> None:
-        for key in APPEARANCE_FIELDS:
-            if key in self.rows and self.rows[key].value() != self._values[key]:
-                self.appearance_previewed.emit(key, str(self._values[key]))
-
     def _arrange(self) -> None:
         side = vbox(hbox(self.search, margins=(8, 12, 8, 4)), (self.nav, 1), spacing=0)
         body = hbox(side, (self.pages, 1), spacing=0)
@@ -170,32 +144,25 @@ class SettingsDialog(Dialog):
             self.other_page_problem.setVisible(bool(problem))
 
     def _problems(self) -> dict[int, str]:
+        """The first problem of each page, by the page's place."""
         sections = list(dict.fromkeys(row.field.section for row in self.rows.values()))
-        problems = [(sections.index(row.field.section), row.label.text(), row.problem()) for row in self.rows.values()]
-        problems += [(len(sections) + place, "", page.problem()) for place, page in enumerate(self._extra)]
         found: dict[int, str] = {}
-        for page, words, problem in problems:
-            if problem:
-                found.setdefault(page, f"{words}. {problem}" if words else problem)
-        return dict(sorted(found.items()))
+        for row in self.rows.values():
+            if problem := row.problem():
+                found.setdefault(sections.index(row.field.section), f"{row.label.text()}. {problem}")
+        return found
 
     def set_unavailable(self, reasons: Mapping[Mode, str]) -> None:
         for row in self.rows.values():
             if isinstance(row, ModeRow):
                 row.explain({mode.value: reason for mode, reason in reasons.items()})
 
-    def set_devices(self, devices: Sequence[Device]) -> None:
-        for row in self.rows.values():
-            if isinstance(row, DevicesRow):
-                row.set_devices(devices)
-
     def find_setting(self, typed: str) -> None:
         """Show the sections that match, and scroll to the first matching setting."""
         words = typed.casefold().split()
         first: SettingRow | None = None
         for place in range(self.nav.count()):
-            title = self.nav.item(place).text()
-            section = self._sections[place] if place < len(self._sections) else ""
+            title, section = self.nav.item(place).text(), self._sections[place]
             rows = [row for row in self.rows.values() if row.field.section == translate("Settings", section)]
             fits = [row for row in rows if _contains_all(words, f"{title} {row.label.text()} {row.help.text()}")]
             for row in rows:
@@ -210,23 +177,16 @@ class SettingsDialog(Dialog):
             page.ensureWidgetVisible(first)
 
     def show_section(self, section: str) -> None:
-        self.show_page(self._sections.index(section))
-
-    def show_page(self, place: int) -> None:
-        self.nav.setCurrentRow(place)
+        self.nav.setCurrentRow(self._sections.index(section))
 
     def changed_values(self) -> dict[str, SettingValue]:
         edited = {key: row.value() for key, row in self.rows.items()}
         return {key: value for key, value in edited.items() if value != self._values[key]}
 
     def restore_defaults(self) -> None:
-        """Show the default of every setting, including the look."""
-        before = {key: self.rows[key].value() for key in APPEARANCE_FIELDS if key in self.rows}
+        """Show the default of every setting."""
         for row in self.rows.values():
             row.set_value(row.field.default)
-        for key, value in before.items():
-            if self.rows[key].value() != value:
-                self._preview(key)
 
     def _save(self) -> None:
         changed = self.changed_values()

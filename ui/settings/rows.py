@@ -1,8 +1,8 @@
-"""The rows of the settings dialog, one class per kind of field; and the base of handwritten pages."""
+"""The rows of the settings dialog, one class per kind of field."""
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics
@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QLabel,
     QLineEdit,
-    QPushButton,
     QStyledItemDelegate,
     QVBoxLayout,
     QWidget,
@@ -21,8 +20,8 @@ from PySide6.QtWidgets import (
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
 from app.core.domain.settings.table import value_problem
 from app.core.domain.tools.servers import names_line, read_names
-from engine.records import NO_DEVICE, Device, Mode
-from ui.text.formatting import escape_mnemonics, number_text, size, tooltip, without_markup
+from engine.records import Mode
+from ui.text.formatting import escape_mnemonics, number_text, tooltip, without_markup
 from ui.text.language import Translator, locale, mark, translate
 from ui.text.mode_words import mode_words, unavailable_text
 from ui.text.problem_words import in_language
@@ -30,7 +29,7 @@ from ui.text.setting_words import in_words, sentence
 from ui.widgets.building import Stretch, button, hbox, label, show_text, vbox
 from ui.widgets.dialogs import open_dialog
 from ui.widgets.exact_text import VerbatimTextEdit
-from ui.widgets.popups import Menu, NoWheelComboBox, NoWheelSlider
+from ui.widgets.popups import NoWheelComboBox, NoWheelSlider
 
 tr = Translator("SettingRows")
 
@@ -86,10 +85,6 @@ class SettingRow(QWidget):
     def show_field_problem(self) -> None:
         text = self.problem()
         show_text(self.complaint, text)
-
-    def add_note(self, text: str) -> None:
-        self.help.setText(f"{self.field.help} {text}".strip())
-        self.control.setAccessibleDescription(self.help.text())
 
     def name(self, widget: QWidget, suffix: str = "") -> None:
         """Set a control's accessible name, description and tool tip."""
@@ -297,43 +292,6 @@ class MultiChoiceRow(SettingRow):
             box.setChecked(name in wanted)
 
 
-class ServersRow(MultiChoiceRow):
-    """Check boxes of the enabled tool servers. The value lists unchecked servers, also ones that no longer exist."""
-
-    def make_control(self) -> QWidget:
-        self._left_out: tuple[str, ...] = ()
-        control = super().make_control()
-        self.none = label(
-            translate("ServersRow", "No server is switched on. Servers are added in the settings."),
-            "caption",
-            wrap=True,
-        )
-        self._column.addWidget(self.none)
-        return control
-
-    def set_servers(self, names: Sequence[str]) -> None:
-        left_out = read_names(str(self.value() or ""))
-        for box in self.boxes.values():
-            self._column.removeWidget(box)
-            box.deleteLater()
-        self.boxes.clear()
-        self.blockSignals(True)  # setting other servers is not an edit
-        for name in names:
-            self._add(name, name)
-        self.set_value(names_line(left_out))
-        self.blockSignals(False)
-        self.none.setVisible(not names)
-
-    def value(self) -> SettingValue:
-        others = [name for name in self._left_out if name not in self.boxes]
-        return names_line([*others, *(name for name, box in self.boxes.items() if not box.isChecked())])
-
-    def set_value(self, value: SettingValue) -> None:
-        self._left_out = read_names(str(value or ""))
-        for name, box in self.boxes.items():
-            box.setChecked(name not in self._left_out)
-
-
 class ModelFileRow(SettingRow):
     """A path with Browse; an empty path means automatic if the field allows it."""
 
@@ -419,55 +377,6 @@ class TextLineRow(SettingRow):
         return in_language(value_problem(self.field, self.value()))
 
 
-class DevicesRow(TextLineRow):
-    """Device names, typed or ticked in a menu of detected devices."""
-
-    is_wide = True
-
-    def make_control(self) -> QWidget:
-        box = QWidget()
-        self._devices: tuple[Device, ...] = ()
-        self.button = QPushButton(translate("DevicesRow", "Choose"))
-        self.name(self.button, ", " + translate("DevicesRow", "choose from the devices that were found"))
-        self.menu = Menu(self.button)
-        self.menu.aboutToShow.connect(self._fill_menu)
-        self.button.setMenu(self.menu)
-        hbox((super().make_control(), 1), self.button, parent=box, margins=0, spacing=8)
-        return box
-
-    def set_devices(self, devices: Sequence[Device]) -> None:
-        self._devices = tuple(devices)
-
-    def _fill_menu(self) -> None:
-        self.menu.clear()
-        chosen = [name.strip() for name in self.edit.text().split(",") if name.strip()]
-        self._add_action(sentence(self.field.automatic), "", checked=not chosen)
-        self._add_action(translate("DevicesRow", "CPU only"), NO_DEVICE, checked=chosen == [NO_DEVICE])
-        self.menu.addSeparator()
-        for device in self._devices:
-            others = [name for name in chosen if name not in (device.name, NO_DEVICE)]
-            is_chosen = device.name in chosen
-            text = ", ".join(others if is_chosen else [*others, device.name])
-            self._add_action(_device_words(device), text, checked=is_chosen)
-        if not self._devices:
-            self.menu.addAction(translate("DevicesRow", "No GPU that this llama.cpp can use")).setEnabled(False)
-
-    def _add_action(self, words: str, text: str, *, checked: bool) -> None:
-        action = self.menu.addAction(escape_mnemonics(words))
-        action.setCheckable(True)
-        action.setChecked(checked)
-        action.triggered.connect(lambda _checked: self.edit.setText(text))
-
-
-def _device_words(device: Device) -> str:
-    name = f"{device.name}: {device.description}"
-    if device.free_bytes is None or device.total_bytes is None:
-        return name
-    return translate("DevicesRow", "{name}, {free} of {total} free").format(
-        name=name, free=size(device.free_bytes), total=size(device.total_bytes)
-    )
-
-
 class ModeRow(ChoiceRow):
     """The mode, with its effect, needs and costs below."""
 
@@ -489,20 +398,6 @@ class ModeRow(ChoiceRow):
         return (*lines, reason) if reason else lines
 
 
-class SettingsPage(QWidget):
-    """The base of handwritten pages of the dialog."""
-
-    changed = Signal()  # a value was edited
-    title = ""
-
-    def problem(self) -> str:
-        """Why the page cannot be saved; empty if it can."""
-        return ""
-
-    def save(self) -> None:
-        """Emit the edits."""
-
-
 _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.INTEGER: NumberRow,
     FieldKind.NUMBER: NumberRow,
@@ -513,9 +408,7 @@ _ROWS: dict[FieldKind, type[SettingRow]] = {
     FieldKind.MODEL_FILE: ModelFileRow,
     FieldKind.FOLDER: FolderSettingRow,
     FieldKind.LINE: TextLineRow,
-    FieldKind.DEVICES: DevicesRow,
     FieldKind.SEVERAL: MultiChoiceRow,
-    FieldKind.SERVERS: ServersRow,
 }
 
 

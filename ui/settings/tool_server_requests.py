@@ -10,7 +10,7 @@ from app.core.domain.tools.servers import ToolServer
 class ToolServerRequests(QObject):
     """Changes to the tool servers, which take effect at once.
 
-    ``read`` returns the servers, ``names`` the enabled ones without starting any.
+    ``read`` returns the servers.
     """
 
     # a server's name
@@ -27,4 +27,3 @@ class ToolServerRequests(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.read: Callable[[], Sequence[ToolServer]] = tuple
-        self.names: Callable[[], Sequence[str]] = tuple

@@ -1,4 +1,4 @@
-"""The statistics pane: this answer, and all time; export and reset."""
+"""The statistics pane: this answer, and all time; reset."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -30,7 +30,6 @@ from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel, PageSwitch, Stretch, button, hbox, label, vbox
 from ui.widgets.dialogs import ConfirmDialog
-from ui.widgets.icon_button import IconButton
 from ui.widgets.metrics import INSET_PX, LineMetric
 
 tr = Translator("StatsPanel")
@@ -120,7 +119,6 @@ class StatsPanel(QFrame):
     """The statistics pane. It requests totals only while they are visible."""
 
     totals_requested = Signal()  # the totals are visible and may have changed; answer by `show_all`
-    export_requested = Signal()
     reset_requested = Signal()  # reset the all-time totals; the user has confirmed
 
     def __init__(self, theme: Theme) -> None:
@@ -143,18 +141,8 @@ class StatsPanel(QFrame):
 
     def _arrange(self) -> None:
         top = hbox(self.switch, margins=(10 + INSET_PX - 2, 10, 10 + INSET_PX - 2, 4))
-        self.export_button = IconButton(
-            self._theme, "download", tr("Export all statistics as JSON"), self.export_requested.emit
-        )
         self.reset_button = button(translate("StatsDialogs", "Reset…"), self._ask_reset, kind="side")
-        middle = Qt.AlignmentFlag.AlignVCenter  # the default would make the row only as high as its small buttons
-        foot = hbox(
-            self.reset_button,
-            Stretch(),
-            (self.export_button, 0, middle),
-            margins=(10 + INSET_PX - 4, 4, 10 + INSET_PX - 4, 8),
-            spacing=4,
-        )
+        foot = hbox(self.reset_button, Stretch(), margins=(10 + INSET_PX - 4, 4, 10 + INSET_PX - 4, 8))
         vbox(top, (self.stack, 1), foot, parent=self, margins=0, spacing=0)
 
     @property

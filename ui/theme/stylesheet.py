@@ -80,7 +80,6 @@ QLabel[kind="heading"] { font-size: ${heading}px; font-weight: 600; }
 QLabel[kind="key"] { color: $text_muted; background: $hover; border-radius: 4px; padding: 2px 6px; }
 QLabel[kind="strong"] { font-weight: 600; }
 QLabel[kind="title"] { font-size: ${title}px; font-weight: 600; }
-QLabel[kind="figure"] { font-size: ${figure}px; font-weight: 600; }
 QLabel[kind="warning"] { color: $caution; font-size: ${caption}px; }
 QLabel[kind="live"] { color: $good; font-size: ${caption}px; }
 QLabel[kind="tone-good"] { color: $good; }
@@ -133,7 +132,7 @@ QToolButton::menu-indicator { image: none; width: 0; }
 QToolButton#contextMeter { padding: 4px 6px; color: $text_muted; font-size: ${caption}px; }
 QToolButton#contextMeter:focus { padding: 3px 5px; }
 QToolButton#contextMeter:hover { color: $text; }
-#popup { background: $raised; border: 1px solid $border_strong; border-radius: 8px; }
+#popup { background: $raised; border: 1px solid $border_strong; }
 #popup QListView { background: transparent; }
 #summaryLine { background: $tint; border: 1px solid $border; border-radius: 8px; margin-top: 8px; }
 QToolButton#modelButton { padding: 4px 8px; color: $text_muted; }
@@ -169,7 +168,8 @@ QSpinBox::up-button, QDoubleSpinBox::up-button, QSpinBox::down-button, QDoubleSp
   width: 0; border: none; }
 QComboBox::drop-down { border: none; width: 22px; }
 QComboBox::down-arrow { image: url("$chevron"); width: 14px; height: 14px; }
-QComboBox QAbstractItemView { background: transparent; border: none; padding: 4px; outline: none; color: $text; }
+QComboBox QAbstractItemView { background: $raised; border: 1px solid $border_strong; padding: 4px; outline: none;
+  color: $text; }
 QComboBox QAbstractItemView::item { padding: 4px 8px; border-radius: 4px; min-height: 18px; color: $text; }
 QComboBox QAbstractItemView::item:selected, QComboBox QAbstractItemView::item:hover { background: $selected; }
 QCheckBox, QRadioButton { spacing: 8px; background: transparent; padding: 3px 4px 3px 1px; border-radius: 4px;
@@ -184,12 +184,11 @@ QCheckBox::indicator:disabled { border-color: $border_strong; }
 QMenuBar { background: $page; border-bottom: 1px solid $border; padding: 2px; }
 QMenuBar::item { padding: 5px 10px; border-radius: 5px; background: transparent; }
 QMenuBar::item:selected, QMenuBar::item:pressed { background: $selected; }
-QMenu { background: $raised; border: 1px solid $border_strong; border-radius: 8px; padding: 5px; }
+QMenu { background: $raised; border: 1px solid $border_strong; padding: 5px; }
 QMenu::item { padding: 6px 28px 6px 10px; border-radius: 5px; background: transparent; }
 QMenu::icon { padding-left: 8px; }
 QMenu::item:selected { background: $selected; }
 QMenu::item:disabled { color: $text_disabled; }
-QMenu QLabel#menuLine, QMenu QLabel#menuLine:disabled { color: $text_muted; font-size: ${caption}px; }
 QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
 """
 
@@ -248,15 +247,6 @@ QPushButton[kind="link"] { background: transparent; border: 1px solid transparen
 QPushButton[kind="link"]:hover { background: $hover; }
 QPushButton[kind="link"]:pressed { background: $pressed; }
 QPushButton[kind="link"]:focus { border: 1px solid $focus; }
-#promptList { background: $raised; border: 1px solid $border_strong; border-radius: 10px; }
-QListWidget#prompts::item { padding: 6px 8px; border-radius: 6px; color: $text; }
-QListWidget#prompts::item:hover { background: $hover; }
-QListWidget#prompts::item:selected { background: $selected; color: $text; }
-QListWidget#choices { background: $raised; border: 1px solid $border_strong; border-radius: 6px; padding: 4px; }
-QListWidget#choices:focus { border: 1px solid $focus; }
-QListWidget#choices::item { padding: 5px 8px; border-radius: 4px; color: $text; }
-QListWidget#choices::item:hover { background: $hover; }
-QListWidget#choices::item:selected { background: $selected; color: $text; }
 """
 
 _CHAT = """
@@ -292,8 +282,6 @@ QPlainTextEdit#composerText { background: transparent; border: none; font-size: 
 #problemBanner QLabel { color: $warning_text; }
 #noticeBanner { background: $tint; border: 1px solid $border; border-radius: 8px; }
 #problemBanner[onPage="true"], #noticeBanner[onPage="true"] { margin: 4px 0 10px 0; }
-#dropHint { background: $page; }
-#dropHintFrame { border: 2px dashed $accent; border-radius: 12px; }
 QPushButton[kind="chip"] { background: $tint; border: 1px solid $edge; border-radius: 8px; padding: 0;
   text-align: left; }
 QPushButton[kind="chip"]:hover { background: $hover; border-color: $text_muted; }

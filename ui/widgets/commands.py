@@ -91,15 +91,6 @@ class Commands(QObject):
         for action in self._suspendable.get(group, ()):
             action.setEnabled(not suspended)
 
-    def bind(self, group: str, key: str, slot: Callable[[], object]) -> None:
-        """Add a shortcut that is not listed in the overview."""
-        action = QAction(self._window)
-        self._suspendable.setdefault(group, []).append(action)
-        action.setShortcut(QKeySequence(key))
-        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        action.triggered.connect(lambda _checked=False: slot())
-        self._window.addAction(action)
-
     def describe(self, group: str, words: str, keys: str | Sequence[str]) -> None:
         """List keys in the overview that a widget handles itself."""
         sequences = (QKeySequence(text) for text in ((keys,) if isinstance(keys, str) else keys))

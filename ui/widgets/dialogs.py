@@ -142,12 +142,6 @@ def ask_race_file(parent: QWidget, take: Callable[[str], object]) -> QFileDialog
     return _ask_save(parent, "race", title, f"{name}.png", translate("RaceFiles", "Picture (*.png)"), take)
 
 
-def ask_statistics_file(parent: QWidget, take: Callable[[str], object]) -> QFileDialog:
-    """Let the user choose a statistics file; ``take`` gets the path."""
-    name, title = translate("StatsFiles", "Paceline statistics"), translate("StatsFiles", "Export statistics")
-    return _ask_save(parent, "statistics", title, f"{name}.json", translate("StatsFiles", "JSON (*.json)"), take)
-
-
 def ask_import_files(parent: QWidget, take: Callable[[list[str]], object]) -> QFileDialog:
     """Let the user choose export files to import; ``take`` gets their paths."""
     title = translate("ChatFiles", "Import chats from Paceline, ChatGPT or LM Studio, or a project")

@@ -1,7 +1,7 @@
 """A plain text box that returns every character as typed or pasted."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QPlainTextEdit
 
 _BLOCK_END = "\u2029"  # Qt's separator between blocks
@@ -23,8 +23,3 @@ class VerbatimTextEdit(QPlainTextEdit):
             self.ensureCursorVisible()
         else:
             super().keyPressEvent(event)
-
-
-def exact_selection(cursor: QTextCursor) -> str:
-    """The selected text, converted like `ExactTextEdit.exact_text`."""
-    return cursor.selectedText().replace(_BLOCK_END, "\n")

@@ -1,61 +1,18 @@
-"""A small icon button that follows the palette, optionally hidden until hover or focus.
-
-A narrow window hides its text. The button is wide enough for each of its usual texts.
-"""
+"""A small icon button that follows the palette, optionally hidden until hover or focus."""
 
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPaintEvent
-from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from ui.text.formatting import without_markup
 from ui.theme.theme import Theme
 
 CONFIRM_MS = 1_500
-WORDS_GAP_PX = 6  # between an icon and its text
 
 
-class CompactButton(QToolButton):
-    """An icon with a text that is hidden in a narrow window and then shown in the tool tip."""
-
-    usual_words: tuple[str, ...] = ()  # texts that it may show; the button is wide enough for each
-
-    hides_when_compact = False  # hidden completely in a narrow window
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._compact = False
-
-    def set_compact(self, compact: bool) -> None:
-        if compact != self._compact:
-            self._compact = compact
-            beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonIconOnly
-            self.setToolButtonStyle(alone if compact else beside)
-
-    def width_px(self, *, compact: bool) -> int:
-        """The width with (not ``compact``) or without text, independent of the current state."""
-        option = QStyleOptionToolButton()
-        self.initStyleOption(option)
-        inside = QSize(self.iconSize())
-        if not compact:
-            words = (self.text(), *(f" {words}" for words in self.usual_words))
-            inside.setWidth(inside.width() + WORDS_GAP_PX + max(map(self.fontMetrics().horizontalAdvance, words)))
-        kind = QStyle.ContentsType.CT_ToolButton
-        return self.style().sizeFromContents(kind, option, inside, self).width()
-
-    def sizeHint(self) -> QSize:
-        """A width that fits all usual texts."""
-        hint = super().sizeHint()
-        if not self.usual_words:
-            return hint
-        return QSize(self.width_px(compact=self._compact), hint.height())
-
-    def minimumSizeHint(self) -> QSize:
-        return self.sizeHint() if self.usual_words else super().minimumSizeHint()
-
-
-class IconButton(CompactButton):
+class IconButton(QToolButton):
     """An icon with an accessible name, and optionally a ``text`` beside it."""
 
     def __init__(

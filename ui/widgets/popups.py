@@ -1,19 +1,14 @@
-"""Menus, combo boxes and other popups with round corners; and a slider. None reacts to the mouse wheel."""
+"""Menus, combo boxes, popups with lists, and a slider. None reacts to the mouse wheel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPoint, QRectF, Qt, Signal
+from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import (
-    QBitmap,
-    QGuiApplication,
     QIcon,
     QKeyEvent,
-    QPainter,
     QPaintEvent,
-    QRegion,
-    QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import (
@@ -22,7 +17,6 @@ from PySide6.QtWidgets import (
     QMenu,
     QSlider,
     QStyle,
-    QStyleOption,
     QStyleOptionComboBox,
     QStylePainter,
     QWidget,
@@ -30,69 +24,16 @@ from PySide6.QtWidgets import (
 
 from ui.text.formatting import tooltip
 from ui.theme.theme import Theme
-from ui.widgets.building import separator, vbox
+from ui.widgets.building import vbox
 from ui.widgets.choice_list import Choice, ChoiceList
 
-RADIUS_PX = 8  # corner radius in the stylesheet
 GAP_PX = 4  # between a popup and its button
 EDGE_PX = 6  # between a popup's border and its rows
 ROW_PAD_PX = 6  # above and below the text of a row
 MAX_SCREEN_SHARE = 0.75  # maximum share of the screen height
-ROUND_WINDOW_FLAGS = Qt.WindowType.FramelessWindowHint | Qt.WindowType.NoDropShadowWindowHint
-
-
-def make_round(popup: QWidget) -> None:
-    """Make a popup's corners transparent; call before showing, and `cut_corners` on resize.
-
-    Args:
-        popup: a window; the stylesheet gives it a round border.
-    """
-    popup.setWindowFlags(popup.windowFlags() | ROUND_WINDOW_FLAGS)
-    popup.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
-
-
-def cut_corners(popup: QWidget) -> None:
-    """Mask the pixels outside the round border: X11 without a compositor would paint them black."""
-    if QGuiApplication.platformName() != "xcb":
-        return
-    mask = QBitmap(popup.size())
-    mask.fill(Qt.GlobalColor.color0)
-    painter = QPainter(mask)
-    painter.setPen(Qt.GlobalColor.color1)
-    painter.setBrush(Qt.GlobalColor.color1)
-    painter.drawRoundedRect(QRectF(popup.rect()).adjusted(0, 0, -1, -1), RADIUS_PX - 1, RADIUS_PX - 1)
-    painter.end()
-    popup.setMask(mask)
-
-
-class RoundBackground(QObject):
-    """Rounds the corners of Qt's own popups, such as a combo box list."""
-
-    def __init__(self, popup: QWidget) -> None:
-        super().__init__(popup)
-        make_round(popup)
-        popup.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Paint the round background in the stylesheet's popup colours."""
-        if isinstance(watched, QWidget) and event.type() == QEvent.Type.Paint:
-            palette, painter = watched.palette(), QPainter(watched)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(palette.dark().color())
-            painter.setBrush(palette.button())
-            painter.drawRoundedRect(QRectF(watched.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS_PX, RADIUS_PX)
-            painter.end()
-        elif isinstance(watched, QWidget) and event.type() == QEvent.Type.Resize:
-            watched.setMask(QRegion(watched.rect()))  # without a mask Qt would draw a square background over this one
-            cut_corners(watched)
-        return super().eventFilter(watched, event)
 
 
 class Menu(QMenu):
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        make_round(self)
-
     def add_submenu(self, title: str, icon: QIcon | None = None) -> Menu:
         below = Menu(self)
         below.setTitle(title)
@@ -101,17 +42,12 @@ class Menu(QMenu):
         self.addMenu(below)
         return below
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        cut_corners(self)
-
 
 class Popup(QFrame):
     """A frame that opens from a button; a click outside or Esc closes it."""
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
-        make_round(self)
         self.setAttribute(Qt.WidgetAttribute.WA_NoMouseReplay)  # a second click on the button closes the popup
         self.setObjectName("popup")
         self.setAccessibleName(name)
@@ -130,21 +66,9 @@ class Popup(QFrame):
         self.move(x, y)
         self.show()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        # Paint the stylesheet's background and border, which Qt does not do for translucent windows.
-        option, painter = QStyleOption(), QPainter(self)
-        option.initFrom(self)
-        self.style().drawPrimitive(QStyle.PrimitiveElement.PE_Widget, option, painter, self)
-        painter.end()
-        super().paintEvent(event)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        cut_corners(self)
-
 
 class ChoicePopup(Popup):
-    """A popup with a list of choices and further widgets below."""
+    """A popup with a list of choices."""
 
     picked = Signal(str)  # the key of a row that was clicked, or chosen by Enter or Space
     stays_open = False  # whether the popup stays open when a row was picked
@@ -155,12 +79,8 @@ class ChoicePopup(Popup):
         self.list.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
         self.list.clicked.connect(self._on_click)
         self.list.opened.connect(self._pick)
-        self.column = vbox(self.list, parent=self, margins=EDGE_PX, spacing=EDGE_PX)
+        vbox(self.list, parent=self, margins=EDGE_PX)
         self.setFocusProxy(self.list)
-
-    def add_below(self, widget: QWidget) -> None:
-        self.column.addWidget(separator())
-        self.column.addWidget(widget)
 
     def update_rows(self, rows: Sequence[Choice]) -> None:
         """Replace the rows while the popup is open; it stays scrolled."""
@@ -200,8 +120,6 @@ class ChoicePopup(Popup):
 
 
 class NoWheelComboBox(QComboBox):
-    _is_round = False
-
     def __init__(self, name: str = "", choices: Iterable[tuple[str, object]] = (), *, tip: str = "") -> None:
         """``name``: the accessible name; ``choices``: labels and data; ``tip``: the tool tip."""
         super().__init__()
@@ -218,12 +136,6 @@ class NoWheelComboBox(QComboBox):
         option.currentText = self.fontMetrics().elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room)
         painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
         painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
-
-    def showPopup(self) -> None:
-        if not self._is_round:
-            self._is_round = True
-            RoundBackground(self.view().window())
-        super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         event.ignore()

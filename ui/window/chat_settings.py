@@ -1,4 +1,4 @@
-"""Opens a chat's settings, presets and reusable prompts, by a button, shortcuts and the prompt list.
+"""Opens a chat's settings and presets, by a button or a shortcut.
 
 A line above the chat shows the system prompt.
 """
@@ -6,7 +6,6 @@ A line above the chat shows the system prompt.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QSize, Qt, Signal
@@ -14,14 +13,10 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy
 
 from app.core.domain.engine_view import EngineView
-from app.core.domain.settings.layers import Layer, LayeredValue, LayersView, Preset, SavedPrompt
+from app.core.domain.settings.layers import Layer, LayeredValue, LayersView, Preset
 from app.core.domain.settings.table import COMPLETION_FORMAT
-from engine.records import Mode
-from ui.composer.composer import RACE_COMMAND
-from ui.composer.prompt_list import PromptList
 from ui.text.formatting import tooltip
 from ui.text.language import Translator, mark, translate
-from ui.text.mode_words import mode_words
 from ui.text.one_line import elided
 from ui.theme.theme import Theme
 from ui.widgets.commands import CHAT, Commands, native_keys
@@ -31,7 +26,6 @@ tr = Translator("ChatSettings")
 
 if TYPE_CHECKING:  # the first paint does not wait for dialogs
     from ui.settings.chat_panel import ChatSettingsPanel
-    from ui.settings.prompts_page import PromptsPage
     from ui.window.main_window import MainWindow
 
 
@@ -93,12 +87,10 @@ class ChatSettings(QObject):
     # a `Layer`, and new values or the keys to remove
     changed = Signal(object, dict)
     reset = Signal(object, object)
-    saved_for_model = Signal()  # copy the chat's own values to its model
     # changes of presets
     preset_saved = Signal(str, dict)
     preset_renamed = Signal(str, str)
     preset_deleted = Signal(str)
-    prompts_changed = Signal(object)  # all prompts
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -107,16 +99,12 @@ class ChatSettings(QObject):
         self._view = LayersView()
         self._chat_id: int | None = None
         self._presets: tuple[Preset, ...] = ()
-        self._prompts: tuple[SavedPrompt, ...] = ()
+
         self._engine = EngineView()
         self.panel: ChatSettingsPanel | None = None
         self.side = QHBoxLayout()  # holds the panel beside the chat
         self.prompt_line = PromptLine(theme)
-        self.prompt_line.clicked.connect(self.open_prompt)
-        self.prompt_list = PromptList(composer.edit, composer)
-        self.prompt_list.manage_requested.connect(window.dialogs.open_prompts)
-        window.empty.completing_chosen.connect(self.set_completing)
-        window.tool_servers.changed.connect(self.show_servers)
+        self.prompt_line.clicked.connect(lambda: self.open_at("system_prompt"))
         self.button = IconButton(theme, "sliders-horizontal", tr("Chat settings"))
         self.button.clicked.connect(self.open)
         header.bar.insertWidget(header.bar.indexOf(header.stats_button), self.button)
@@ -125,11 +113,6 @@ class ChatSettings(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         commands.add(CHAT, mark("Commands", "Chat settings"), SETTINGS_KEYS, self.open)
-        keys = [f"Ctrl+Shift+{number}" for number in range(1, len(Mode) + 1)]
-        for mode, key in zip(Mode, keys, strict=True):
-            commands.bind(CHAT, key, partial(self.choose_mode, mode))
-        commands.describe(CHAT, mark("Commands", "Choose a speculation mode"), keys)
-        commands.describe(CHAT, mark("Commands", "Insert a prompt (in an empty message)"), "/")
 
     def set_view(self, view: LayersView, chat_id: int | None) -> None:
         """Show the values of all layers; ``chat_id`` identifies the chat."""
@@ -145,22 +128,10 @@ class ChatSettings(QObject):
             self.panel.set_view(view, other=other)
         self._show_button()
 
-    def set_completing(self, completes: bool) -> None:
-        """Choose whether this model continues messages as texts or answers them."""
-        self.changed.emit(Layer.MODEL, {"prompt_format": COMPLETION_FORMAT if completes else "chat"})
-
     def set_presets(self, presets: Sequence[Preset]) -> None:
         self._presets = tuple(presets)
         if self.panel is not None:
             self.panel.presets.set_presets(self._presets)
-
-    def set_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
-        self._prompts = tuple(prompts)
-        self.prompt_list.set_prompts((*self._prompts, SavedPrompt("race", f"{RACE_COMMAND} {{question}}")))
-
-    def show_servers(self) -> None:
-        if self.panel is not None:
-            self.panel.set_servers(self._window.tool_servers.names())
 
     def set_engine(self, view: EngineView) -> None:
         self._engine = view
@@ -172,13 +143,6 @@ class ChatSettings(QObject):
         if self.panel is not None:
             self.panel.flush()
 
-    def prompts_page(self) -> PromptsPage:
-        from ui.settings.prompts_page import PromptsPage  # noqa: PLC0415
-
-        page = PromptsPage(self._prompts)
-        page.saved.connect(self.prompts_changed)
-        return page
-
     def open(self) -> None:
         """Show or hide the settings of this chat."""
         if self.panel is not None and self.panel.isVisible():
@@ -186,18 +150,18 @@ class ChatSettings(QObject):
             return
         if self.panel is None:
             self.panel = self._make_panel()
-        self.show_servers()
         width = max(round(PANEL_PX * self._theme.type.growth), self.panel.minimum_width)
         self.panel.setFixedWidth(width)
         self._window.layout_state.reserve_panel_width(width)
         self.panel.show()
         self.panel.switch.buttons[self.panel.layer].setFocus()
 
-    def open_prompt(self) -> None:
+    def open_at(self, key: str) -> None:
+        """Show the settings of this chat, and focus the setting ``key``."""
         if self.panel is None or not self.panel.isVisible():
             self.open()
-        if self.panel is not None and "system_prompt" in self.panel.rows:
-            self.panel.rows["system_prompt"].row.control.setFocus()
+        if self.panel is not None and key in self.panel.rows:
+            self.panel.rows[key].row.control.setFocus()
 
     @property
     def has_focus(self) -> bool:
@@ -226,22 +190,11 @@ class ChatSettings(QObject):
         panel = ChatSettingsPanel(self._theme, self._view, menu)
         panel.changed.connect(self.changed)
         panel.reset.connect(self.reset)
-        panel.saved_for_model.connect(self.saved_for_model)
         panel.set_unavailable(self._engine.unavailable)
         panel.closed.connect(self._on_closed)
         panel.hide()
         self.side.addWidget(panel)
         return panel
-
-    def choose_mode(self, mode: Mode) -> None:
-        """Set a mode chosen by a shortcut; if it cannot run, show why."""
-        reason = self._engine.unavailable.get(mode, "")
-        if reason:
-            words = tr("{mode} is not available now. {reason}")
-            self._window.show_notice(words.format(mode=mode_words(mode).name, reason=reason))
-            return
-        self._composer.set_mode(mode)
-        self._composer.mode_chosen.emit(mode)
 
     def _show_button(self) -> None:
         num_own = self._view.num_chat_values

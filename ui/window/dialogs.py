@@ -94,11 +94,6 @@ class WindowDialogs(QObject):
     def open_settings(self) -> None:
         self.make_settings().open()
 
-    def open_prompts(self) -> None:
-        dialog = self.make_settings()
-        dialog.show_page(dialog.pages.count() - 1)
-        dialog.open()
-
     def open_section(self, section: str) -> None:
         dialog = self.make_settings()
         dialog.show_section(section)
@@ -108,7 +103,7 @@ class WindowDialogs(QObject):
         from ui.settings.dialog import SettingsDialog  # noqa: PLC0415
 
         window = self._window
-        pages = (window.chat_settings.prompts_page(),)
+
         words = translate(
             "WindowDialogs",
             "The Server page has the address, the key and examples for programs, the models, and the latest requests.",
@@ -122,16 +117,10 @@ class WindowDialogs(QObject):
 
             below[TOOLS] = ToolServers(window.theme, window.tool_servers)
         fields = [field for field in self.fields if field.kind is not FieldKind.SERVERS]  # `ToolServers` has switches
-        dialog = SettingsDialog(fields, self.values, window, pages, below)
+        dialog = SettingsDialog(fields, self.values, window, below)
         dialog.set_unavailable(window.engine_view.unavailable)
-        dialog.set_devices(window.engine_view.devices)
         dialog.saved.connect(self.save)
-        dialog.appearance_previewed.connect(self._preview_appearance)
         return dialog
-
-    def _preview_appearance(self, key: str, value: str) -> None:
-        window = self._window
-        {"theme": window.set_theme, "text_size": window.set_text_size}[key](value)
 
     def save(self, changed: dict[str, SettingValue]) -> None:
         self.values.update(changed)

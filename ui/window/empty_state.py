@@ -1,26 +1,19 @@
 """The empty page: offers models if none is loaded, and example prompts for a new chat."""
 
-from math import ceil
-
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QScrollArea, QWidget
 
 from app.core.domain.engine_view import EngineState, EngineView
 from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.theme.theme import Theme
 from ui.transcript.column import COLUMN_PX
-from ui.widgets.building import GUTTER_PX, ElidedLabel, Stretch, button, grid, hbox, label, reserve_scroll_bar, vbox
+from ui.widgets.building import GUTTER_PX, Stretch, button, empty_layout, grid, hbox, label, reserve_scroll_bar, vbox
 
 tr = Translator("EmptyState")
 
 NARROW_PX = 560  # below this width the buttons are stacked
-
-
-HEIGHT_PX = 60  # minimum height of a card
-CARD_GAP_PX, VERTICAL_PADDING_PX = 2, 16  # space between a card's lines; above and below all lines together
-MIN_PX = 200
 Example = tuple[str, str, str]  # icon, title, message
 
 BUILTIN: tuple[Example, ...] = (
@@ -65,51 +58,10 @@ def examples_for(*, builtin: bool, completes: bool) -> tuple[Example, ...]:
     return BUILTIN if builtin else () if completes else CHAT
 
 
-class PromptCard(QPushButton):
-    """A button that shows its text in labels, since a button cannot elide."""
-
-    def __init__(self, theme: Theme, icon: str, title: str, prompt: str) -> None:
-        super().__init__()
-        self._theme = theme
-        self._icon_name = icon
-        self.prompt = prompt
-        self.setProperty("kind", "prompt")
-        self.setAccessibleName(f"{title}: {prompt}")
-        self.setToolTip(translate("PromptCard", "Send “{prompt}”").format(prompt=prompt))
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._mark = QLabel()
-        heading, words = ElidedLabel(title, "strong"), ElidedLabel(" ".join(prompt.split()), "caption")
-        column = vbox(Stretch(), heading, words, Stretch(), spacing=CARD_GAP_PX)
-        hbox(self._mark, (column, 1), parent=self, margins=(12, 0, 12, 0), spacing=10)
-        for part in (self._mark, heading, words):
-            part.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        theme.changed.connect(self.recolor)
-        self.recolor()
-
-    def sizeHint(self) -> QSize:
-        return QSize(240, self._height)
-
-    def minimumSizeHint(self) -> QSize:
-        """A smaller width for a narrow page: the prompt is elided and has a tool tip."""
-        return QSize(MIN_PX, self._height)
-
-    @property
-    def _height(self) -> int:
-        words = ceil(self._theme.text_height()) + ceil(self._theme.text_height(-1))
-        return max(HEIGHT_PX, words + CARD_GAP_PX + VERTICAL_PADDING_PX)
-
-    def recolor(self) -> None:
-        self.setFixedHeight(self._height)
-        ratio = self.devicePixelRatioF()
-        self._mark.setPixmap(self._theme.pixmap(self._icon_name, self._theme.tokens.accent_text, 18, ratio))
-
-
 class EmptyState(QScrollArea):
     """The empty page, shown in place of the transcript."""
 
     prompt_chosen = Signal(str)  # send an example
-    completing_chosen = Signal(bool)  # whether the model continues messages as texts (True) or answers them
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -117,7 +69,7 @@ class EmptyState(QScrollArea):
         self._builtin = True
         self._completes = False
         self._view = EngineView()
-        self._examples: tuple[Example, ...] = ()
+        self.examples: tuple[Example, ...] = ()
         self.setWidgetResizable(True)
         reserve_scroll_bar(self)
         self.setAccessibleName(tr("Start"))
@@ -129,20 +81,21 @@ class EmptyState(QScrollArea):
         self.open_button = button(tr(" Open a GGUF file…"), tip=tip)
         tip = tr("Recommended models, search and library")
         self.browse_button = button(tr(" Find models"), tip=tip)
-        self.complete_button = button("", lambda: self.completing_chosen.emit(not self._completes))
-        self.prompt_cards: list[PromptCard] = []
+        self.prompt_buttons: list[QPushButton] = []
         self._arrange()
         theme.changed.connect(self._recolor)
         self.set_completing(False)
 
-    def _card(self, icon: str, title: str, prompt: str) -> PromptCard:
-        card = PromptCard(self._theme, icon, title, prompt)
-        card.clicked.connect(lambda: self.prompt_chosen.emit(prompt))
-        return card
+    def _prompt_button(self, icon: str, title: str, prompt: str) -> QPushButton:
+        tip = translate("PromptCard", "Send “{prompt}”").format(prompt=prompt)
+        made = button(f" {title}", lambda: self.prompt_chosen.emit(prompt), kind="prompt", tip=tip)
+        made.setAccessibleName(f"{title}: {prompt}")
+        made.setIcon(self._theme.icon(icon, self._theme.tokens.accent_text))
+        return made
 
     def _arrange(self) -> None:
         left = Qt.AlignmentFlag.AlignLeft
-        buttons = (self.builtin_button, self.open_button, self.browse_button, self.complete_button)
+        buttons = (self.builtin_button, self.open_button, self.browse_button)
         self._first_row = hbox(*((each, 0, left) for each in buttons), Stretch(), spacing=8)
         self.prompts = QWidget()
         self._grid = grid(gaps=(8, 8), parent=self.prompts, margins=0)
@@ -157,17 +110,14 @@ class EmptyState(QScrollArea):
         self.setWidget(page)
 
     def _show_examples(self, examples: tuple[Example, ...]) -> None:
-        """Show these examples; unchanged cards are reused."""
-        if examples == self._examples:
+        """Show these examples."""
+        if examples == self.examples:
             return
-        self._examples = examples
-        for card in self.prompt_cards:
-            self._grid.removeWidget(card)
-            card.hide()
-            card.deleteLater()
-        self.prompt_cards = [self._card(icon, *(tr(text) for text in texts)) for icon, *texts in examples]
-        for place, card in enumerate(self.prompt_cards):
-            self._grid.addWidget(card, place // 2, place % 2)
+        self.examples = examples
+        empty_layout(self._grid)
+        self.prompt_buttons = [self._prompt_button(icon, *map(tr, texts)) for icon, *texts in examples]
+        for place, each in enumerate(self.prompt_buttons):
+            self._grid.addWidget(each, place // 2, place % 2)
 
     def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
         """Offer models, or example prompts if one is loaded. ``builtin``: show the notes on the built-in model."""
@@ -180,11 +130,10 @@ class EmptyState(QScrollArea):
         self.browse_button.setVisible((missing or builtin) and not loading)
         self.prompts.setVisible(not missing)
         has_no_template = view.target is not None and not view.target.has_template
-        self.complete_button.setVisible(not missing and (has_no_template or self._completes))
         self._show_examples(examples_for(builtin=builtin, completes=self._completes))
         ready = view.state is EngineState.READY
-        for card in self.prompt_cards:
-            card.setEnabled(ready)
+        for each in self.prompt_buttons:
+            each.setEnabled(ready)
         if loading:
             self._show_text(
                 tr("Loading {name}").format(name=title_of(view.loading)) if view.loading else tr("Loading the model"),
@@ -207,9 +156,6 @@ class EmptyState(QScrollArea):
     def set_completing(self, completes: bool) -> None:
         """Set whether messages are continued as texts."""
         self._completes = completes
-        words = tr("Answer my messages instead") if completes else tr("Continue my texts instead")
-        self.complete_button.setText(words)
-        self.complete_button.setAccessibleName(words)
         self.set_engine(self._view, builtin=self._builtin)
 
     def _ready_words(self, has_no_template: bool) -> tuple[str, str]:
@@ -224,7 +170,8 @@ class EmptyState(QScrollArea):
                 tr("New chat"),
                 tr(
                     "This model has no chat template, so it was probably trained to continue texts, not to "
-                    "answer. You can chat with it in a common format, or let it continue what you write."
+                    "answer. You can chat with it in a common format, or let it continue what you write: choose that "
+                    "as the prompt format in the chat settings."
                 ),
             )
         return (
@@ -248,7 +195,7 @@ class EmptyState(QScrollArea):
 
     def _recolor(self) -> None:
         self.mark.setPixmap(self._theme.application_icon().pixmap(QSize(44, 44), self.devicePixelRatioF()))
-        for card in self.prompt_cards:
-            card.recolor()
+        for (icon, *_), each in zip(self.examples, self.prompt_buttons, strict=True):
+            each.setIcon(self._theme.icon(icon, self._theme.tokens.accent_text))
         self.open_button.setIcon(self._theme.icon("folder-open", self._theme.tokens.text))
         self.browse_button.setIcon(self._theme.icon("search", self._theme.tokens.text))

@@ -2,12 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from math import ceil
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QAction, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QProgressBar,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionToolButton,
+    QStylePainter,
+    QToolButton,
+    QWidget,
+)
 
 from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.engines import RemoteModel, ServerRecord, host_in, is_local_url, remote_model_id
@@ -19,10 +28,10 @@ from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE, title_of
 from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, invalidate_item
+from ui.widgets.building import ElidedLabel
 from ui.widgets.choice_list import Choice, grouped
-from ui.widgets.icon_button import CompactButton, IconButton
-from ui.widgets.popups import ChoicePopup, Menu
+from ui.widgets.icon_button import IconButton
+from ui.widgets.popups import ChoicePopup
 from ui.widgets.tab_order import set_tab_order
 
 tr = Translator("Header")
@@ -30,7 +39,7 @@ tr = Translator("Header")
 HEIGHT_PX, TEXT_MARGINS_PX = 48, 30  # minimum height of the header; height around a button's text
 PROGRESS_PX = 4
 BUTTON_CHROME_PX = 40  # width of the models button without its text
-MODELS_SHARE = 0.6  # share of the width for the title and models, if not both fit
+MIN_MODELS_PX = 80
 # The engine's names for the origin of a chat template.
 TEMPLATE_NAMES = (tr.mark("from the model"), tr.mark("fallback"))
 
@@ -38,7 +47,6 @@ TEMPLATE_NAMES = (tr.mark("from the model"), tr.mark("fallback"))
 UNUSED_WORDS = {"pictures": tr.mark("pictures")}
 MAX_SERVER_MODELS = 30  # maximum models of one server; its page lists all
 WIDTH_PX = 404
-MIN_CONTEXT = 2048  # smallest offered context length
 TARGET, DRAFT, ACTION = "target:", "draft:", "action:"  # prefixes of row keys
 
 
@@ -223,6 +231,20 @@ def _layers_text(use: DeviceUse) -> str:
     return words.format(number=count(use.num_layers), device=use.name)
 
 
+class ModelsButton(QToolButton):
+    """A button whose text is elided if it is narrower."""
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(MIN_MODELS_PX, self.sizeHint().width()), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        painter, option = QStylePainter(self), QStyleOptionToolButton()
+        self.initStyleOption(option)
+        room = self.width() - BUTTON_CHROME_PX
+        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+
+
 class Header(QFrame):
     models_opening = Signal()  # the model list opens; answer with `set_models`
     # a path from the model list
@@ -232,7 +254,6 @@ class Header(QFrame):
     remove_draft = Signal()
     use_builtin = Signal()
     unload = Signal()
-    context_chosen = Signal(object)  # context size in tokens; None: chosen by the available memory
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -243,14 +264,13 @@ class Header(QFrame):
         self._engines: tuple[ServerRecord, ...] = ()
         self._silent: frozenset[str] = frozenset()
         self._picker: ModelPicker | None = None
-        self._indicators: list[CompactButton] = []
-        self._is_compact = False  # whether the indicators have no text
         self.setObjectName("header")
         self.sidebar_button = IconButton(theme, "panel-left", tr("Show the sidebar"))
         self.stats_button = IconButton(theme, "panel-right", tr("Show or hide the statistics"))
         self.title = ElidedLabel(tr("New chat"))
         self.title.setProperty("kind", "strong")
-        self.model_button = QToolButton()
+        self.title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        self.model_button = ModelsButton()
         self.progress = QProgressBar(self)  # along the lower edge, so that it moves nothing
         self._make()
         self.bar = row = QHBoxLayout(self)
@@ -267,6 +287,7 @@ class Header(QFrame):
 
     def _make(self) -> None:
         self.model_button.setObjectName("modelButton")
+        self.model_button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.model_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.model_button.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
         self.model_button.setIconSize(QSize(14, 14))
@@ -287,8 +308,6 @@ class Header(QFrame):
         self.builtin_action = QAction(tr("Quick demo"), self)
         self.builtin_action.setToolTip(tooltip(tr(TINY_NOTE)))
         self.builtin_action.triggered.connect(self.use_builtin)
-        self.context_action = QAction(self)
-        self.context_action.triggered.connect(self.open_contexts)
         self.unload_action = QAction(tr("Unload the model"), self)
         self.unload_action.setToolTip(tooltip(tr("Frees its memory until a model is chosen again.")))
         self.unload_action.triggered.connect(self.unload)
@@ -298,7 +317,6 @@ class Header(QFrame):
         if self._picker is None:
             actions = (
                 (self.stop_action, "square"),
-                (self.context_action, "memory-stick"),
                 (self.unload_action, "x"),
                 (self.target_action, "folder-open"),
                 (self.draft_action, "file-box"),
@@ -318,23 +336,6 @@ class Header(QFrame):
         self._fill_picker()
         self.picker.open_from(self.model_button, at_right=True)
         self.picker.list.setFocus(Qt.FocusReason.PopupFocusReason)
-
-    def open_contexts(self) -> None:
-        """Offer context lengths up to the trained one; a choice reloads the model."""
-        target = self._view.target
-        if target is None:
-            return
-        menu = self.contexts = Menu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(tr("Automatic"), lambda: self.context_chosen.emit(None))
-        most = max(target.n_ctx_train, target.n_ctx)
-        doubled = {MIN_CONTEXT << step for step in range(16)}
-        for length in sorted({each for each in doubled if each < most} | {target.n_ctx, most}):
-            words = tr("{count} tokens", None, length).format(count=count(length))
-            action = menu.addAction(words, partial(self.context_chosen.emit, length))
-            action.setCheckable(True)
-            action.setChecked(length == target.n_ctx)
-        menu.popup(self.model_button.mapToGlobal(self.model_button.rect().bottomLeft()))
 
     def set_models(self, models: PickerView) -> None:
         if models != self._models:
@@ -362,17 +363,16 @@ class Header(QFrame):
         self.setFixedHeight(max(HEIGHT_PX, ceil(self._theme.text_height()) + TEXT_MARGINS_PX))
 
     def add_indicator(self, indicator: QWidget) -> None:
-        """Add an indicator beside the models; in a narrow window its text is hidden before theirs."""
+        """Add an indicator beside the models."""
         self.bar.insertWidget(self.bar.indexOf(self.model_button), indicator)
-        if isinstance(indicator, CompactButton):
-            self._indicators.append(indicator)
-            indicator.set_compact(self._is_compact)
         set_tab_order((self,))
 
     def set_title(self, title: str) -> None:
         self.title.setText(title or tr("New chat"))
         self.title.setToolTip(without_markup(title))
-        self._fit_models()
+        names = self.title.fontMetrics()
+        least = min(names.horizontalAdvance(self.title.text()), names.horizontalAdvance(tr("New chat")))
+        self.title.setMinimumWidth(least + 1)  # long model names leave a part of the title
 
     def set_engine(self, view: EngineView) -> None:
         state = view.state if view.state is EngineState.LOADING else EngineState.READY  # running answers count as ready
@@ -388,7 +388,8 @@ class Header(QFrame):
 
     def _show(self) -> None:
         view = self._view
-        self._fit_models()
+        if (text := escape_mnemonics(self._summary())) != self.model_button.text():
+            self.model_button.setText(text)
         self.model_button.setToolTip(tooltip(self._details()))
         self.model_button.setAccessibleName(tr("Models: {names}").format(names=self._summary()))
         self.model_button.setAccessibleDescription(self._details())
@@ -399,62 +400,14 @@ class Header(QFrame):
         self.stop_action.setVisible(loading)
         is_own = view.target is not None and not view.target.engine_url
         self.draft_action.setEnabled(is_own)
-        for action in (self.context_action, self.unload_action):
-            action.setVisible(is_own and not loading)
-        if view.target is not None:
-            words = tr("Context: {size} tokens…")
-            self.context_action.setText(words.format(size=count(view.target.n_ctx)))
+        self.unload_action.setVisible(is_own and not loading)
         if self._picker is not None and self._picker.isVisible():
             self._fill_picker()
         self.model_button.setIcon(self._theme.icon("chevron-down", size=14))
 
-    def _fit_models(self) -> None:
-        """Fit title and models: first the indicators lose their text, then the names are elided."""
-        names = self.model_button.fontMetrics()
-        if self._view.state is not EngineState.LOADING:  # texts during loading are short and disappear soon
-            wanted = names.horizontalAdvance(self._summary()) + self._title_px()
-            self._is_compact = wanted > self._free_px(compact=False)
-            for indicator in self._indicators:
-                indicator.set_compact(self._is_compact)
-        shown = names.elidedText(self._summary(), Qt.TextElideMode.ElideMiddle, self._models_px())
-        if (text := escape_mnemonics(shown)) != self.model_button.text():
-            self.model_button.setText(text)
-
-    def _models_px(self) -> int:
-        """The width for model names: more than half if space is scarce, but a part of the title stays."""
-        room, title = self._free_px(compact=self._is_compact), self._title_px()
-        least = min(title, self._title_px(tr("New chat")))
-        return max(room - title, min(round(room * MODELS_SHARE), room - least))
-
-    def _title_px(self, title: str = "") -> int:
-        return self.title.fontMetrics().horizontalAdvance(title or self.title.text()) + 1
-
-    def _free_px(self, *, compact: bool) -> int:
-        margins, spacing = self.bar.contentsMargins(), self.bar.spacing()
-        taken = margins.left() + margins.right() + spacing + BUTTON_CHROME_PX
-        for at in range(self.bar.count()):
-            part = self.bar.itemAt(at)
-            widget = part.widget() if part is not None else None
-            width = 0
-            is_empty = part is None or part.isEmpty()
-            if isinstance(widget, CompactButton) and (widget.hides_when_compact or not is_empty):
-                width = widget.width_px(compact=compact and widget in self._indicators)
-            elif part is not None and not is_empty and widget not in (self.title, self.model_button):
-                width = part.sizeHint().width()
-            taken += spacing + width if width else 0
-            invalidate_item(part)
-        return self.width() - taken
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.progress.setGeometry(0, self.height() - PROGRESS_PX, self.width(), PROGRESS_PX)
-        if event.size().width() != event.oldSize().width():
-            self._fit_models()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() is QEvent.Type.LayoutRequest:
-            self._fit_models()
-        return super().event(event)
 
     def _summary(self) -> str:
         view = self._view

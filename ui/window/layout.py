@@ -5,7 +5,6 @@ import binascii
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QSplitter, QWidget
@@ -25,17 +24,6 @@ NARROW_PX = 1180  # below this width the statistics are closed
 MIN_WINDOW_PX = 640  # half of a small screen; in narrower windows the parts of the models panel would overlap
 FRAME_SIZE = QSize(8, 40)  # approximate size of a window frame, which is known only once the window is shown
 VERSION = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Panes:
-    """Widths in pixels, and the open panes; a wanted pane may be closed because it does not fit."""
-
-    sizes: tuple[int, ...]
-    sidebar_wanted: bool
-    sidebar: bool
-    stats_wanted: bool
-    stats: bool
 
 
 class WindowLayout(QObject):
@@ -188,20 +176,14 @@ class WindowLayout(QObject):
         if needed > self._window.width():
             self._window.resize(needed, self._window.height())
 
-    def panes(self) -> Panes:
-        sizes = tuple(self._splitter.sizes())
-        shown = not self._sidebar.isHidden(), not self._stats.isHidden()
-        return Panes(sizes, self._sidebar_wanted, shown[0], self._stats_wanted, shown[1])
-
     def save(self) -> bytes:
         geometry = bytes(self._window.saveGeometry().data())
-        panes = self.panes()
         state = {
             "version": VERSION,
             "geometry": base64.b64encode(geometry).decode("ascii"),
-            "sizes": panes.sizes,
-            "sidebar": panes.sidebar_wanted,
-            "stats": panes.stats_wanted,
+            "sizes": self._splitter.sizes(),
+            "sidebar": self._sidebar_wanted,
+            "stats": self._stats_wanted,
             "marks": self._stats.now.marks,
             "folders": dict(FOLDERS),
         }
@@ -221,13 +203,11 @@ class WindowLayout(QObject):
         if isinstance(folders, dict):
             FOLDERS.update({kind: folder for kind, folder in folders.items() if isinstance(folder, str)})
         self._is_restored = self._window.restoreGeometry(QByteArray(geometry))
-        panes = Panes(sizes, sidebar, sidebar, stats, stats and self._window.width() >= self._narrow_px())
-        if len(panes.sizes) == len(self._splitter.sizes()) and all(size >= 0 for size in panes.sizes):
-            self._splitter.setSizes(panes.sizes)
-        self._sidebar_wanted = panes.sidebar_wanted
-        self._sidebar.setVisible(panes.sidebar)
-        self._stats_wanted = panes.stats_wanted
-        self._stats.setVisible(panes.stats)
+        if len(sizes) == len(self._splitter.sizes()) and all(size >= 0 for size in sizes):
+            self._splitter.setSizes(sizes)
+        self._sidebar_wanted, self._stats_wanted = sidebar, stats
+        self._sidebar.setVisible(sidebar)
+        self._stats.setVisible(stats and self._window.width() >= self._narrow_px())
         self._width = self._window.width()  # `adapt_to_width` compares the next width with it
         self.show_buttons()
         self._fit_panes()

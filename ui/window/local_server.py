@@ -1,13 +1,11 @@
-"""The local server in the window: its header button with a menu, and its page."""
+"""The local server in the window: its header button, and its page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QMenu, QWidgetAction
+from PySide6.QtCore import QObject, Signal
 
 from app.core.domain.local_server import LoggedRequest, ServerState, ServerView
 from app.core.domain.settings.table import SERVER
@@ -23,9 +21,6 @@ tr = Translator("LocalServer")
 if TYPE_CHECKING:
     from ui.server.page import ServerPage
     from ui.window.main_window import MainWindow
-
-BUSY_MIN_MS = 1_000  # the indicator does not flicker between two requests
-BUSY_WORDS = tr.mark("Server answering")
 
 
 def state_words(view: ServerView) -> str:
@@ -65,93 +60,18 @@ def _waiting_words(number: int) -> str:
 
 
 class ServerButton(IconButton):
-    """The indicator of the local server, shown while it is on; its menu has actions."""
+    """The indicator of the local server, shown while it is on; opens its page."""
 
     def __init__(self, theme: Theme) -> None:
-        name = tr("Local server")
-        super().__init__(theme, "server", name, text=name)
-        self._view = ServerView()
-        self.usual_words = tuple(tr(words) for words in (tr.mark("Server on"), BUSY_WORDS))
-        self._busy_timer = QTimer(self, singleShot=True, interval=BUSY_MIN_MS)
-        self._busy_timer.timeout.connect(self._show)
-        self.menu_of_server = menu = QMenu(self)
-        self._lines = [self._line(menu) for _ in range(3)]
-        menu.addSeparator()
-        self.copy_action = menu.addAction(tr("Copy the base URL"))
-        self.stop_action = menu.addAction(tr("Stop the program's answer"))
-        self.retry_action = menu.addAction(tr("Try again"))
-        menu.addSeparator()
-        self.page_action = menu.addAction(tr("Show the server page"))
-        self.off_action = menu.addAction(tr("Turn the server off"))
-        self.clicked.connect(self.open_menu)
-        self._show()
-
-    def _line(self, menu: QMenu) -> tuple[QLabel, QWidgetAction]:
-        label = QLabel()
-        label.setObjectName("menuLine")
-        label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setContentsMargins(10, 3, 10, 3)
-        action = QWidgetAction(menu)
-        action.setDefaultWidget(label)
-        action.setEnabled(False)
-        menu.addAction(action)
-        return label, action
+        super().__init__(theme, "server", tr("Local server"))
+        self.set_view(ServerView())
 
     def set_view(self, view: ServerView) -> None:
-        was_busy, self._view = self._view.activity.num_running, view
-        if was_busy and not view.activity.num_running and view.state is ServerState.ON:
-            self._busy_timer.start()
-        else:
-            if view.activity.num_running:
-                self._busy_timer.stop()
-            if not self._busy_timer.isActive() or view.state is not ServerState.ON:
-                self._show()
-        self._fill_menu()
-
-    def open_menu(self) -> None:
-        self._fill_menu()
-        below = self.mapToGlobal(self.rect().bottomLeft())
-        self.menu_of_server.popup(below + QPoint(0, 1))
-        first = self.copy_action if self.copy_action.isVisible() else self.page_action
-        self.menu_of_server.setActiveAction(first)
-
-    def _fill_menu(self) -> None:
-        view = self._view
-        is_on = view.state is ServerState.ON
-        texts = (f"{view.address}/v1" if is_on else "", count_words(view) if is_on else "", state_words(view))
-        for (label, line), text in zip(self._lines, texts, strict=True):
-            label.setText(text)
-            line.setVisible(bool(text))
-        self.copy_action.setVisible(is_on)
-        self.stop_action.setVisible(is_on)
-        self.stop_action.setEnabled(bool(view.activity.num_running))
-        several = view.activity.num_running > 1
-        self.stop_action.setText(tr("Stop the programs' answers") if several else tr("Stop the program's answer"))
-        self.retry_action.setVisible(view.state is ServerState.FAILED)
-        for action, icon in (
-            (self.copy_action, "copy"),
-            (self.stop_action, "square"),
-            (self.retry_action, "refresh-cw"),
-            (self.page_action, "server"),
-            (self.off_action, "x"),
-        ):
-            action.setIcon(self._theme.icon(icon))
-
-    def _show(self) -> None:
-        view = self._view
         self.setVisible(view.state is not ServerState.OFF)
         failed, busy = view.state is ServerState.FAILED, bool(view.activity.num_running)
-        if failed:
-            text = tr("Server off")
-        elif busy:
-            text = tr(BUSY_WORDS)
-        else:
-            text = tr("Server on")
+        text = tr("Server off") if failed else tr("Server answering") if busy else tr("Server on")
         self.set_icon_name("triangle-alert" if failed else "refresh-cw" if busy else "server")
         self.set_marked(busy)
-        if self.text().strip() != text:
-            self._text = f" {text}"
-            self.setText(self._text)
         words = state_words(view)
         if view.state is ServerState.ON:
             words = f"{view.address}/v1\n{count_words(view)}\n{words}"
@@ -175,11 +95,7 @@ class LocalServer(QObject):
         self.view = ServerView()
         self.button = ServerButton(window.theme)
         window.header.add_indicator(self.button)
-        self.button.copy_action.triggered.connect(self._copy_address)
-        self.button.stop_action.triggered.connect(self.stop_requested)
-        self.button.retry_action.triggered.connect(self.retry_requested)
-        self.button.page_action.triggered.connect(window.server.show_page)
-        self.button.off_action.triggered.connect(lambda: window.dialogs.save({"server": False}))
+        self.button.clicked.connect(window.server.show_page)
         window.server.page_created.connect(self._connect_page)
         window.models.stack.currentChanged.connect(lambda _index: self._on_page_changed())
 
@@ -229,7 +145,3 @@ class LocalServer(QObject):
         """Show the key. An empty ``key`` shows ``problem``, the reason why there is none."""
         if self._window.server.is_created:
             self._window.server.page.access.set_key(key, explanation(problem) if problem is not None else "")
-
-    def _copy_address(self) -> None:
-        QGuiApplication.clipboard().setText(f"{self.view.address}/v1")
-        self.button.confirm(tr("Copied"))

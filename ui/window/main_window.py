@@ -7,9 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import (
-    QCoreApplication,
     QEvent,
-    QLocale,
     QRect,
     QRectF,
     QSize,
@@ -20,9 +18,7 @@ from PySide6.QtGui import (
     QAction,
     QCloseEvent,
     QContextMenuEvent,
-    QGuiApplication,
     QKeyEvent,
-    QKeySequence,
     QMoveEvent,
     QResizeEvent,
 )
@@ -30,7 +26,6 @@ from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
     QMainWindow,
-    QPlainTextEdit,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -77,37 +72,7 @@ from ui.window.speech import AnswerSpeech
 DEFAULT_SIZE = QSize(1280, 800)
 MINIMUM_HEIGHT = 440
 IS_MAC = sys.platform == "darwin"
-COMPOSED_LANGUAGES = (QLocale.Language.Chinese, QLocale.Language.Japanese, QLocale.Language.Korean)  # need several keys
 FOOTER_PX = 24  # margin beside the parts below a page
-
-
-def forward_typing(edit: QPlainTextEdit, event: QKeyEvent) -> bool:
-    """Give a key that no widget used to ``edit``, and focus it. Returns False if the key types and pastes nothing."""
-    pastes = event.matches(QKeySequence.StandardKey.Paste) and edit.canPaste()
-    if edit.hasFocus() or not (pastes or types_text(event)):  # the window also gets keys that the text box ignored
-        return False
-    edit.setFocus(Qt.FocusReason.OtherFocusReason)
-    if not edit.hasFocus():
-        return False
-    if pastes:
-        edit.paste()
-    # For composed languages the key bypassed the input method, so its Latin letter would be wrong.
-    elif QGuiApplication.inputMethod().locale().language() not in COMPOSED_LANGUAGES:
-        key = QKeyEvent(QEvent.Type.KeyPress, event.key(), event.modifiers(), event.text(), event.isAutoRepeat())
-        QCoreApplication.sendEvent(edit, key)
-    return True
-
-
-def types_text(event: QKeyEvent) -> bool:
-    """Whether a key types visible text. Space does not: outside of a text it presses or scrolls."""
-    text, modifiers = event.text(), event.modifiers()
-    if not text or text.isspace() or not text.isprintable():
-        return False
-    control = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
-    alt = bool(modifiers & Qt.KeyboardModifier.AltModifier)
-    if modifiers & Qt.KeyboardModifier.MetaModifier:
-        return False
-    return not control if sys.platform == "darwin" else control is alt  # on Windows, both together are AltGr
 
 
 class MainWindow(QMainWindow):
@@ -150,7 +115,7 @@ class MainWindow(QMainWindow):
         self.find_bar = FindBar(self.theme, self.transcript)
         self.find_bar.closed.connect(self.composer.setFocus)
         self._arrange()
-        self.drop_zone = DropZone(self.theme, self)
+        self.drop_zone = DropZone(self)
         # Connect the signals of the parts with each other.
         self.models.connect_entry_points(self.header, self.sidebar, self.empty)
         self.models.stack.currentChanged.connect(lambda _place: _on_view_changed(self))
@@ -355,8 +320,8 @@ class MainWindow(QMainWindow):
         self.composer.submit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses a focused button; unused letters go to the composer."""
-        if not (press_button(event) or (self.shows_chat and forward_typing(self.composer.edit, event))):
+        """Enter presses a focused button."""
+        if not press_button(event):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -426,7 +391,6 @@ def _connect_conversation(window: MainWindow) -> None:
     composer = window.composer
     window.undo_bar.watch_editor(composer.edit)
     window.empty.prompt_chosen.connect(window.try_prompt)
-    composer.race_requested.connect(window.race.question_asked)
     composer.find_draft.connect(window.models.find_draft)
     composer.tools_managed.connect(lambda: window.dialogs.open_section(TOOLS))
     window.transcript.link_activated.connect(window.dialogs.ask_link)

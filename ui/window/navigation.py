@@ -34,7 +34,6 @@ class DownloadIndicator(IconButton):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, "download", tr("Downloads"), text="-", parent=parent)
-        self.usual_words = (percent(1.0),)
         self.hide()
 
     def set_rows(self, rows: Sequence[Download]) -> None:
@@ -163,7 +162,6 @@ class ModelsNavigation(PageNavigation):
 
 class RaceNavigation(PageNavigation):
     opened_empty = Signal()  # the page was opened without a question
-    question_asked = Signal(str)  # the page was opened with this question
 
     def _make(self) -> QWidget:
         from ui.race.page import RacePage  # noqa: PLC0415  (as the panel)

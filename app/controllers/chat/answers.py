@@ -585,7 +585,7 @@ class VersionController(PartsController):
         page.branch_requested.connect(self.branch_off)
         page.answer_edited.connect(self.edit_answer)
         page.repeat_requested.connect(self.repeat)
-        self._window.sidebar.results.chosen.connect(self.open_at)
+        self._window.sidebar.results.hit_chosen.connect(self.open_at)
 
     def show_version(self, message_id: int) -> None:
         if self._can_change() and self._succeeds(lambda: self._store.show_message(message_id)):

@@ -9,7 +9,6 @@ from app.core.domain.context import ContextParts, SummaryView, estimated_picture
 from app.core.domain.messages import MessageState, MessageView
 from app.core.domain.model_name import model_name
 from app.core.domain.requests import Decode, picture_sizes, prompt_parts
-from app.core.domain.settings.layers import Layer
 from app.core.domain.settings.table import KEPT_CACHES, MIB
 from app.core.storage.chats import summaries
 from app.core.storage.chats.store import StoredTurn
@@ -88,7 +87,7 @@ class ContextController(PartsController):
         self._refused: dict[int, int] = {}  # tokens of prompts that were too long, by answer id
         meter = ContextMeter(self._window.theme)
         self._window.header.add_indicator(meter)
-        meter.policy_chosen.connect(lambda policy: self._conversations.change(Layer.CHAT, {"overflow": policy}))
+        meter.clicked.connect(lambda: self._window.chat_settings.open_at("overflow"))
         self.meter = meter
         lines = self._window.transcript.summaries
         lines.undo_requested.connect(self.undo_summary)
@@ -111,7 +110,6 @@ class ContextController(PartsController):
 
     def _on_chat_changed(self) -> None:
         held = self._state.chat.settings
-        self.meter.set_policy(held.text("overflow"))
         if held.text("system_prompt") != self._system_prompt or self._state.tools_text != self._shown_tools:
             self.show()
 

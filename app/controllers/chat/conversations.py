@@ -16,11 +16,9 @@ from app.core.load_requests import load_request
 from app.core.storage.chats.store import StoredTurn
 from app.core.storage.model_settings import ModelSettings
 from app.core.storage.presets import Presets
-from app.core.storage.prompts import Prompts
 from app.core.storage.window_state import NEW_CHAT, OpenChat
 from engine.records import Mode, ModelInfo
 from engine.requests import ForgetPast
-from ui.composer.prompt_list import builtin_prompts
 
 
 class ConversationController(PartsController):
@@ -40,7 +38,6 @@ class ConversationController(PartsController):
         self._unread: set[int] = set()  # chats with an unread answer; not stored
         window, state = self._window, self._state
         window.composer.mode_chosen.connect(lambda mode: self.change(Layer.CHAT, {"mode": mode.value}))
-        window.composer.depth_chosen.connect(lambda depth: self.change(Layer.CHAT, {"depth": depth}))
         window.sidebar.new_chat.connect(self.new_chat)
         window.sidebar.library_signals.new_in_folder.connect(self.new_chat)
         window.sidebar.list.chosen.connect(self.select)
@@ -154,10 +151,6 @@ class ConversationController(PartsController):
         self._attempt(lambda: self.layers.reset(layer, keys))
         self.show_settings()
 
-    def remember_for_model(self) -> None:
-        self._attempt(self.layers.remember_for_model)
-        self.show_settings()
-
     def runnable(self, mode: Mode) -> Mode:
         """The mode that can run in place of ``mode``; if it differs, the reason is shown."""
         possible, reason = self._state.models.runnable(mode)
@@ -178,7 +171,6 @@ class ConversationController(PartsController):
         held = self.layers.effective()
         (mode, reason), depth = self._state.models.runnable(Mode(held.text("mode"))), held.integer("depth")
         self._window.composer.set_mode(mode)
-        self._window.composer.set_depth(depth)
         self._window.composer.set_overflow(held.text("overflow"))
         self._window.chat_settings.set_view(self.layers.view(), self._state.chat_id)
         self._state.set_chat_settings(held, mode, depth)
@@ -193,22 +185,17 @@ class ChatSettingsController(PartsController):
         super().__init__(parts)
         self._conversations = conversations
         self.presets = Presets(parts.paths.presets_file, parts.window.show_problem)
-        self.prompts = Prompts(parts.paths.prompts_file, builtin_prompts(), parts.window.show_problem)
-        found = (*conversations.problems, self.presets.problem, self.prompts.problem)
+        found = (*conversations.problems, self.presets.problem)
         self.problems = tuple(problem for problem in found if problem is not None)
         wants = self._window.chat_settings
         self._window.dialogs.saved.connect(self._keeper.change)
         self._state.settings_changed.connect(self._on_settings)
         wants.set_presets(self.presets.all)
-        wants.set_prompts(self.prompts.all)
         wants.changed.connect(self._on_changed)
         wants.reset.connect(self._on_reset)
-        wants.saved_for_model.connect(self._conversations.remember_for_model)
         wants.preset_saved.connect(lambda name, values: self._with_presets(lambda: self.presets.save(name, values)))
         wants.preset_renamed.connect(lambda old, new: self._with_presets(lambda: self.presets.rename(old, new)))
         wants.preset_deleted.connect(lambda name: self._with_presets(lambda: self.presets.delete(name)))
-        wants.prompts_changed.connect(self.prompts.replace)
-        wants.prompts_changed.connect(lambda _prompts: wants.set_prompts(self.prompts.all))
 
     def show(self) -> None:
         self._on_settings(APPEARANCE)

@@ -40,7 +40,6 @@ class LibraryController(PartsController):
         library_signals.pinned.connect(self._then_refresh(library.set_pinned))
         library_signals.archived.connect(self._then_refresh(library.set_archived))
         library_signals.moved_to_folder.connect(self._then_refresh(library.move_to_folder))
-        library_signals.duplicated.connect(self.duplicate)
         library_signals.folder_created.connect(self.make_folder)
         library_signals.folder_renamed.connect(self._then_refresh(library.rename_folder))
         library_signals.folder_folded.connect(self._then_refresh(library.set_folded))
@@ -57,11 +56,6 @@ class LibraryController(PartsController):
         """Refresh the hits, since a chat was deleted or renamed."""
         if self._window.sidebar.is_searching:
             self.search(self._window.sidebar.search.text())
-
-    def duplicate(self, conversation_id: int) -> None:
-        copy = self._attempt(lambda: self._library.duplicate(conversation_id))
-        if copy is not None:
-            self._conversations.select(copy)
 
     def make_folder(self, conversation_id: int | None) -> None:
         """Add a folder, move the given conversation into it, and let the user edit its name."""

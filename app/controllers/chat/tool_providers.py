@@ -98,7 +98,6 @@ class ToolProviders(QObject):
 
     def _connect_requests(self, requests: ToolServerRequests) -> None:
         requests.read = self.views
-        requests.names = self.names
         requests.switched.connect(self._switch)
         requests.restart_requested.connect(lambda name: self._get_servers().restart(name))
         requests.remove_requested.connect(self._remove)

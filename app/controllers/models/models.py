@@ -72,7 +72,6 @@ class ModelController(PartsController):
         window.header.remove_draft.connect(self.remove_draft)
         window.header.use_builtin.connect(self.use_builtin)
         window.header.unload.connect(self.unload)
-        window.header.context_chosen.connect(lambda size: window.dialogs.save({"n_ctx": size}))
 
     def _publish(self) -> None:
         self._state.set_models(

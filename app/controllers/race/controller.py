@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 
 from app.controllers.jobs import log_problem
 from app.controllers.parts import Parts, PartsController
-from app.core.domain.errors import AppError, RaceExportError
+from app.core.domain.errors import RaceExportError
 from app.core.domain.messages import MessageView
 from app.core.domain.model_name import shown_name
 from app.core.domain.requests import prompt_messages, sampling_params
@@ -26,7 +26,6 @@ from app.core.domain.speed.races import (
 )
 from app.core.storage.atomic import exported_file
 from app.core.storage.pair_speeds import PairSpeeds
-from app.core.storage.races import RaceStore
 from engine.records import ChatRequest, EngineFailed, JobEvent, Message, Problem
 from engine.requests import JobEnded, RunJob
 from ui.text.language import Translator
@@ -53,7 +52,6 @@ class RaceController(PartsController):
     def __init__(self, parts: Parts, hub: HubController | None) -> None:
         super().__init__(parts)
         self._hub = hub
-        self.store = RaceStore(parts.paths.races)
         self._speeds = PairSpeeds(parts.paths.pair_speeds_file)
         self._number = 0  # request number of the race
         self._drafts_of = ""  # the target whose drafts are listed
@@ -61,7 +59,6 @@ class RaceController(PartsController):
         navigation = self._window.race
         navigation.page_created.connect(self._serve)
         navigation.opened_empty.connect(self.open)
-        navigation.question_asked.connect(self.open_with)
         self._window.transcript.race_requested.connect(self.open_for)
         for changed in (self._state.engine_changed, self._state.answers_changed, self._state.race_changed):
             changed.connect(self.show_state)
@@ -73,11 +70,8 @@ class RaceController(PartsController):
     def _serve(self, page: RacePage) -> None:
         page.start_requested.connect(self.start)
         page.stop_requested.connect(self.stop)
-        page.result_requested.connect(self.show)
-        page.delete_requested.connect(self.delete)
         page.export_requested.connect(self.ask_export)
         page.picture_copied.connect(self.copy_picture)
-        page.set_earlier(self.store.all())
         self.show_state()
 
     def open(self) -> None:
@@ -106,11 +100,6 @@ class RaceController(PartsController):
         only_names = not typed and all(one.picture for one in attached) and message is not None and not message.pictures
         return None if only_names else message
 
-    def open_with(self, question: str) -> None:
-        self.show_state()
-        self._page.ask(question, self._system_messages())
-        self._window.race.show_page()
-
     def open_for(self, message_id: int) -> None:
         self.show_state()
         views = self._views()
@@ -132,7 +121,7 @@ class RaceController(PartsController):
             self._page.set_blocked(reason)
             return
         self._page.begin(setup)
-        race = RunJob(RaceJob(setup, self._request(setup), self.store, self._speeds))
+        race = RunJob(RaceJob(setup, self._request(setup), self._speeds))
         self._number = race.request_id
         self._worker.submit(race)
         self._state.set_racing(is_racing=True)
@@ -140,19 +129,6 @@ class RaceController(PartsController):
     def stop(self) -> None:
         if self._state.is_racing:
             self._worker.cancel(self._number)
-
-    def show(self, race_id: str) -> None:
-        try:
-            self._page.show_result(self.store.read(race_id))
-        except AppError as error:
-            self._page.problem.show_problem(error.problem)
-
-    def delete(self, race_id: str) -> None:
-        try:
-            self.store.delete(race_id)
-        except AppError as error:
-            self._page.problem.show_problem(error.problem)
-        self._page.set_earlier(self.store.all())
 
     @property
     def _blocked(self) -> str:
@@ -201,7 +177,6 @@ class RaceController(PartsController):
     def _on_ended(self, event: RaceEnded) -> None:
         page = self._page
         page.end(event.result, event.problem)
-        page.set_earlier(self.store.all())
         if not self._window.race.is_open and event.result is not None:
             self._window.show_notice(tr("The race is over. The Race page shows the result."))
         self._state.set_racing(is_racing=False)

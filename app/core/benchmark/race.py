@@ -4,11 +4,12 @@ Each lane has its own session: lanes share no text and no cache, and only one co
 sum of its own slices, without prompt processing.
 """
 
+import json
 import logging
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import cast
 
@@ -16,7 +17,6 @@ from app.core.benchmark.opened_lanes import Lane, LaneFailedError, ShouldStop, o
 from app.core.benchmark.report import ratio_of, sum_of
 from app.core.benchmark.runner import rotated
 from app.core.benchmark.runs import BenchmarkRun, Variant, variant_of
-from app.core.domain.errors import RaceStoreError
 from app.core.domain.model_name import model_name, shown_name
 from app.core.domain.speed.pair_speed import RaceSpeed, credited_draft
 from app.core.domain.speed.races import (
@@ -34,8 +34,8 @@ from app.core.domain.speed.races import (
     RaceSetup,
     base_lane,
 )
+from app.core.storage.chats.codec import spans_to_text, stats_to_text
 from app.core.storage.pair_speeds import PairSpeeds
-from app.core.storage.races import RaceStore
 from engine.errors import EngineError
 from engine.llama.library import processor_name
 from engine.records import (
@@ -238,17 +238,16 @@ def find_difference(
 
 
 class Race:
-    """One race: opens the lanes, runs the rounds, and stores the result if it gets ``store`` and ``speeds``."""
+    """One race: opens the lanes, runs the rounds, and stores the measured speeds if it gets ``speeds``."""
 
     def __init__(
         self,
         setup: RaceSetup,
         request: ChatRequest,
         plan: RacePlan | None = None,
-        store: RaceStore | None = None,
         speeds: PairSpeeds | None = None,
     ) -> None:
-        self._setup, self._request, self._store, self._speeds = setup, request, store, speeds
+        self._setup, self._request, self._speeds = setup, request, speeds
         self._plan = plan or RacePlan(setup.rounds)
         self._texts: list[tuple[int, str, tuple[TokenSpan, ...]]] = [(-1, "", ()) for _ in setup.lanes]
 
@@ -280,11 +279,6 @@ class Race:
             yield RaceEnded(problem=problem)
             return
         result = self._result(rounds, lanes, runs)
-        if self._store is not None:
-            try:
-                result = self._store.add(result)
-            except RaceStoreError as error:
-                problem = problem or error.problem
         if self._speeds is not None:
             _store_speeds(self._speeds, result, lanes)
         yield RaceEnded(result, problem)
@@ -298,12 +292,7 @@ class Race:
         variants = [variant_of(choice) for choice in choices]
         stats = [sum_of([run.stats for run in runs if run.variant == variant]) for variant in variants]
         return RaceResult(
-            setup=replace(
-                setup,
-                before=tuple(replace(one, pictures=()) for one in setup.before),
-                pictures=(),
-                lost_pictures=setup.num_pictures,
-            ),
+            setup=replace(setup, before=tuple(replace(one, pictures=()) for one in setup.before), pictures=()),
             target=shown_name(ready.target),
             draft=shown_name(ready.draft),
             processor=processor_name(),
@@ -319,6 +308,22 @@ class Race:
             is_complete=bool(rounds.runs),
             temperature=self._request.sampling.temperature,
         )
+
+
+def race_as_dict(result: RaceResult) -> dict[str, object]:
+    """A race as JSON, without pictures."""
+    lanes = [
+        {
+            "choice": asdict(lane.choice),
+            "stats": json.loads(stats_to_text(lane.stats) or "null"),
+            "text": lane.text,
+            "spans": spans_to_text(lane.spans),
+        }
+        for lane in result.lanes
+    ]
+    setup = asdict(replace(result.setup, before=(), pictures=()))
+    setup["before"] = [{"role": message.role, "content": message.content} for message in result.setup.before]
+    return {**asdict(replace(result, setup=RaceSetup(""), lanes=())), "setup": setup, "lanes": lanes}
 
 
 def _store_speeds(speeds: PairSpeeds, result: RaceResult, lanes: Sequence[Lane]) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from engine.records import LAST_SOURCES, Device, Mode, ModelInfo, Source
+from engine.records import LAST_SOURCES, Mode, ModelInfo, Source
 
 
 class EngineState(StrEnum):
@@ -32,7 +32,6 @@ class EngineView:
     notices: tuple[str, ...] = ()
     progress: float | None = None
     loading: str = ""  # the name of the model that is being loaded, if known
-    devices: tuple[Device, ...] = ()  # besides the CPU
     own_head: ModelInfo | None = None  # the head in the target's file, if it is used
     has_heads: bool = False  # the model has heads, though they may not be usable
 

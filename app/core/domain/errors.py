@@ -34,15 +34,6 @@ class ChatsExportError(AppError):
     default_advice = "Choose another location, or free some space."
 
 
-class StatisticsExportError(AppError):
-    title = "The statistics could not be exported"
-    default_advice = "Choose another location, or free some space."
-
-
-class RaceStoreError(AppError):
-    title = "The saved races could not be used"
-
-
 class RaceExportError(AppError):
     title = "The race could not be exported"
     default_advice = "Choose another location, or free some space."

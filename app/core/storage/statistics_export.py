@@ -4,12 +4,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 
-from app.core.domain.errors import StatisticsExportError
 from app.core.domain.speed.verdict import answer_verdict, sums_verdict
 from app.core.domain.sums import PairSums
-from app.core.storage.atomic import exported_file
 from app.core.storage.chats.answer_records import AnswerRecord, answers_of_chat
 from app.core.storage.chats.codec import stats_to_text
 from app.core.storage.chats.store import ChatStore
@@ -92,14 +89,3 @@ def export_chunks(store: ChatStore) -> Iterator[str]:
 def _answers(store: ChatStore) -> Iterator[AnswerRecord]:
     for chat in sorted(row.id for row in store.conversations()):  # one by one: saving an answer waits for a read
         yield from store.read(partial(answers_of_chat, conversation_id=chat))
-
-
-def write_file(file: Path, text: Iterable[str]) -> None:
-    """Write the file atomically.
-
-    Raises:
-        StatisticsExportError: it cannot be written.
-    """
-    with exported_file(file, StatisticsExportError) as handle:
-        for piece in text:
-            handle.write(piece.encode())

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.fields import SettingValue
-from app.core.domain.settings.layers import Layer, SavedPrompt
+from app.core.domain.settings.layers import Layer
 from engine.records import EngineReady, Mode
 from tests.app.fakes import DRAFT, TARGET, AppHarness, info, keep_settings, open_app
 from ui.settings.chat_panel import ChatSettingsPanel
@@ -67,8 +67,7 @@ def test_a_chats_values_do_not_reach_a_new_chat_with_another_model(harness: AppH
     """As in lmstudio-bug-tracker 550: the selected chat's draft setting was used in a new chat with another model."""
     ask(harness, qtbot)
     harness.window.composer.mode_chosen.emit(Mode.DRAFT)
-    harness.window.composer.depth_chosen.emit(7)
-    change(harness, Layer.CHAT, {"temperature": 0.0, "learn_past": False})
+    change(harness, Layer.CHAT, {"temperature": 0.0, "learn_past": False, "depth": 7})
     harness.window.sidebar.new_chat.emit()
     harness.engine.tell(EngineReady(info("models/other.gguf"), info(DRAFT)))
     qtbot.waitUntil(lambda: harness.window.engine.target is not None and "other" in harness.window.engine.target.path)
@@ -83,15 +82,14 @@ def test_what_is_shown_is_what_is_asked_after_every_switch(harness: AppHarness, 
     for mode, depth, temperature in ((Mode.NGRAM, 3, 0.1), (Mode.OFF, None, 0.2), (Mode.DRAFT, 5, 0.3)):
         harness.window.sidebar.new_chat.emit()
         harness.window.composer.mode_chosen.emit(mode)
-        harness.window.composer.depth_chosen.emit(depth)
-        change(harness, Layer.CHAT, {"temperature": temperature})
+        change(harness, Layer.CHAT, {"temperature": temperature, "depth": depth})
         ask(harness, qtbot)
         ids.append((harness.controller.state.chat_id, mode, depth, temperature))
     dialog = open_dialog(harness, qtbot)
     for number, mode, depth, temperature in [*ids, *reversed(ids), ids[1]]:
         harness.window.sidebar.list.chosen.emit(number)
         assert harness.window.composer.modes.mode is mode
-        assert harness.window.composer.modes.draft_length == depth
+        assert dialog.rows["depth"].row.value() == depth
         assert dialog.rows["temperature"].row.value() == temperature
         assert dialog.rows["mode"].row.value() == mode.value
         ask(harness, qtbot)
@@ -181,21 +179,13 @@ def test_what_a_models_file_recommends_holds_until_somebody_says_otherwise(harne
     assert row.origin.text() == "from the settings"
 
 
-def test_keep_for_this_model_moves_what_the_chat_has(harness: AppHarness, qtbot: QtBot) -> None:
+def test_a_server_that_a_chat_leaves_out_is_reset_with_the_rest(harness: AppHarness, qtbot: QtBot) -> None:
     dialog = open_dialog(harness, qtbot)
-    type_temperature(dialog, "0.5")
-    QTest.mouseClick(dialog.switch.buttons[Layer.CHAT], Qt.MouseButton.LeftButton)  # pending typing is emitted first
-    QTest.mouseClick(dialog.keep_button, Qt.MouseButton.LeftButton)
-    now = harness.controller.conversations.layers.now
-    assert (now.chat, now.model) == ({}, {"temperature": 0.5})
+    change(harness, Layer.CHAT, {"unused_servers": "notes"})
+    QTest.mouseClick(dialog.reset_button, Qt.MouseButton.LeftButton)
+    assert harness.controller.state.chat.settings.values["unused_servers"] == ""
 
 
-def test_a_preset_that_cannot_be_kept_is_told_and_prompts_are_kept(harness: AppHarness) -> None:
-    wants = harness.window.chat_settings
-    wants.preset_saved.emit("", {"temperature": 0.1})
+def test_a_preset_that_cannot_be_kept_is_told(harness: AppHarness) -> None:
+    harness.window.chat_settings.preset_saved.emit("", {"temperature": 0.1})
     assert harness.window.problems[-1].message == "A name has 1 to 60 characters."
-    wants.prompts_changed.emit([SavedPrompt("mine", "Answer in {language}.")])
-    harness.close()
-    again = open_app()
-    assert again.controller.chat_settings.prompts.all == (SavedPrompt("mine", "Answer in {language}."),)
-    again.close()

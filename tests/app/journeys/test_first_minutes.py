@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
+from app.core.domain.settings.layers import Layer
+from app.core.domain.settings.table import COMPLETION_FORMAT
 from app.core.paths import find_paths
 from app.core.storage.pair_speeds import PairSpeeds
 from app.startup.assembly import real_engine
@@ -38,7 +40,7 @@ def harness(qapp: QApplication) -> Iterator[AppHarness]:
 def open_model(harness: AppHarness, qtbot: QtBot, path: Path) -> None:
     window = harness.window
     qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)  # the built-in pair
-    assert [card.prompt for card in window.empty.prompt_cards] == [text for _, _, text in BUILTIN]
+    assert [text for _, _, text in window.empty.examples] == [text for _, _, text in BUILTIN]
     window.dialogs.file_chosen.emit(str(path), "target")
     qtbot.waitUntil(
         lambda: (
@@ -52,13 +54,13 @@ def open_model(harness: AppHarness, qtbot: QtBot, path: Path) -> None:
 
 def try_example(harness: AppHarness, qtbot: QtBot, number: int) -> None:
     window, before = harness.window, len(harness.window.finished)
-    qtbot.mouseClick(window.empty.prompt_cards[number], LEFT)
+    qtbot.mouseClick(window.empty.prompt_buttons[number], LEFT)
     qtbot.waitUntil(lambda: len(window.finished) > before, timeout=WAIT_MS)
     qtbot.waitUntil(lambda: window.engine.state is EngineState.READY, timeout=WAIT_MS)
 
 
 def offered(harness: AppHarness) -> list[str]:
-    return [card.prompt for card in harness.window.empty.prompt_cards]
+    return [text for _, _, text in harness.window.empty.examples]
 
 
 def test_a_small_chat_model(harness: AppHarness, qtbot: QtBot) -> None:
@@ -69,7 +71,6 @@ def test_a_small_chat_model(harness: AppHarness, qtbot: QtBot) -> None:
     assert target.name == "SmolLM2 135M Instruct"
     assert "SmolLM2 135M Instruct" in harness.window.header.model_button.text()
     assert offered(harness) == [text for _, _, text in CHAT]
-    assert not harness.window.empty.complete_button.isVisible()
     try_example(harness, qtbot, 0)
     answer = harness.messages()[-1]
     assert answer.text.strip()
@@ -111,7 +112,7 @@ def test_a_base_model_continues_texts(harness: AppHarness, qtbot: QtBot) -> None
     assert target.name == "Gemma 3 270M"
     assert not target.has_template
     assert "has no chat template" in harness.window.empty.text.text()
-    qtbot.mouseClick(harness.window.empty.complete_button, LEFT)
+    harness.window.chat_settings.changed.emit(Layer.MODEL, {"prompt_format": COMPLETION_FORMAT})
     qtbot.waitUntil(lambda: offered(harness) == [])
     harness.window.composer.edit.setPlainText("Once upon a time, in a small village by the sea, there lived")
     before = len(harness.window.finished)

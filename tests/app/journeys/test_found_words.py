@@ -47,12 +47,14 @@ def search(harness: AppHarness, qtbot: QtBot, words: str) -> None:
     qtbot.keyClick(harness.window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(sidebar.search, words)
 
-    def is_found() -> bool:  # the hits of a prefix may come first; the message is below its chat
-        return any(has_found(hit.parts, words) for hit in sidebar.results.hits[1:2])
+    def messages() -> list[bool]:  # the hits of a prefix may come first
+        hits = sidebar.results.hits
+        return [hit.message_id is not None and has_found(hit.parts, words) for hit in hits]
 
-    qtbot.waitUntil(is_found, timeout=GENEROUS_MS)
+    qtbot.waitUntil(lambda: any(messages()), timeout=GENEROUS_MS)
     qtbot.keyClick(sidebar.search, Qt.Key.Key_Down)
-    qtbot.keyClick(sidebar.results, Qt.Key.Key_Down)
+    for _ in range(messages().index(True)):
+        qtbot.keyClick(sidebar.results, Qt.Key.Key_Down)
     qtbot.keyClick(sidebar.results, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: bool(marked(harness)), timeout=GENEROUS_MS)
 
@@ -107,9 +109,9 @@ def test_a_hit_in_the_words_leaves_reasoning_folded(harness: AppHarness, qtbot: 
 def test_results_show_words_and_open_where_they_are_written(harness: AppHarness, qtbot: QtBot) -> None:
     search(harness, qtbot, "quok")
     shown = ["".join(text for text, _ in hit.parts) for hit in harness.window.sidebar.results.hits]
-    assert "A quokka is small." in shown[1]
-    assert "*" not in shown[1]
-    assert [text for text, found in harness.window.sidebar.results.hits[1].parts if found] == ["quokka"]
+    assert "A quokka is small." in shown[0]
+    assert "*" not in shown[0]
+    assert [text for text, found in harness.window.sidebar.results.hits[0].parts if found] == ["quokka"]
     assert marked(harness) == ["quokka"]
     harness.close()
 

@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState, MessageView
+from app.core.domain.settings.layers import Layer
 from app.core.paths import builtin_target, find_paths
 from engine.records import Event, Overflow
 from engine.session.worker import EngineWorker, probing_session
@@ -58,7 +59,7 @@ def ended(harness: AppHarness, qtbot: QtBot) -> MessageView:
 
 
 def choose(harness: AppHarness, policy: Overflow) -> None:
-    harness.controller.context.meter.policy_chosen.emit(policy.value)
+    harness.window.chat_settings.changed.emit(Layer.CHAT, {"overflow": policy.value})
 
 
 def card(harness: AppHarness) -> AnswerCard:

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
-from engine.records import Mode, Source
+from engine.records import Source
 from tests.app.fakes import AppHarness, keep_settings, open_app
 from tests.fake_model import Script, ScriptedWorker
 
@@ -23,37 +23,6 @@ def ask(harness: AppHarness, qtbot: QtBot, question: str) -> None:
 
 def settle(harness: AppHarness, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-
-
-def test_start_chat_switch_stop_restart_all_intact(qtbot: QtBot) -> None:
-    keep_settings({})
-    harness = open_app(SCRIPTED)
-    settle(harness, qtbot)
-    ask(harness, qtbot, "First question")
-    qtbot.waitUntil(lambda: harness.window.text != "")
-    settle(harness, qtbot)
-    harness.window.composer.modes.cycle()
-    mode = harness.controller.state.chat.mode
-    ask(harness, qtbot, "Second question")
-    settle(harness, qtbot)
-    before, rows = harness.messages(), harness.store.conversations()
-    harness.close()
-
-    story = "Once upon a time. " * 20
-    assert [view.text.strip() for view in before] == ["First question", story.strip(), "Second question", story.strip()]
-    assert before[1].stats is not None
-    assert before[3].stats is not None
-    assert before[1].stats.mode is Mode.AUTO
-    assert before[3].stats.mode is mode
-    assert mode is not Mode.AUTO
-
-    again = open_app(SCRIPTED)
-    settle(again, qtbot)
-    assert again.messages() == before
-    assert again.store.conversations() == rows
-    assert again.window.shown[-1] == ("First question", before)
-    assert again.window.mode is mode
-    again.close()
 
 
 def test_stop_by_escape_keeps_what_came(qtbot: QtBot) -> None:
@@ -82,44 +51,6 @@ def test_closing_in_the_middle_of_an_answer_keeps_it_as_interrupted(qtbot: QtBot
     view = again.messages()[-1]
     assert (view.text, view.state) == (shown, MessageState.INTERRUPTED)
     assert view.notice == "", "its state says it already, in the language of the window"
-    again.close()
-
-
-def test_several_chats_rename_delete_and_their_modes(qtbot: QtBot) -> None:
-    keep_settings({})
-    harness = open_app(SCRIPTED)
-    settle(harness, qtbot)
-    ask(harness, qtbot, "First chat")
-    settle(harness, qtbot)
-    first = harness.controller.state.chat_id
-    harness.window.sidebar.new_chat.emit()
-    harness.window.composer.mode_chosen.emit(Mode.OFF)
-    ask(harness, qtbot, "Second chat")
-    settle(harness, qtbot)
-    second = harness.controller.state.chat_id
-    harness.window.sidebar.list.rename_requested.emit(second, "  Plain one ")
-    assert harness.rows() == ["Plain one", "First chat"]
-    assert harness.window.header.title.text() == "Plain one"
-    harness.window.sidebar.list.chosen.emit(first)
-    assert harness.window.mode is Mode.AUTO
-    harness.window.sidebar.list.chosen.emit(second)
-    assert harness.window.mode is Mode.OFF
-    harness.window.sidebar.list.delete_requested.emit(second)
-    assert harness.rows() == ["First chat"]
-    assert harness.window.shown[-1] == ("", ())
-    harness.close()
-
-
-def test_the_layout_comes_back(qtbot: QtBot) -> None:
-    keep_settings({})
-    harness = open_app(SCRIPTED)
-    harness.window.resize(1000, 700)
-    harness.window.layout_state.toggle_sidebar()
-    harness.close()
-    again = open_app(SCRIPTED)
-    # The offscreen platform's screen is narrower than the window, so only the height can be compared.
-    assert again.window.height() == 700
-    assert again.window.sidebar.isHidden()
     again.close()
 
 

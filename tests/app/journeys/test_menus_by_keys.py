@@ -1,55 +1,23 @@
 """Tests actions that only menus offer, by keys, with a scripted engine: of chats, messages, models and presets."""
 
-import json
 import sys
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
+from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.conversations import ConversationRow
-from app.core.paths import builtin_target
 from engine.records import Mode
 from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import AppHarness
-from tests.menus import come_back, press_menu_key, take
-from tests.signals import emitted
+from tests.menus import come_back, take
 from ui.settings.chat_panel import ChatSettingsPanel
 from ui.widgets.dialogs import ConfirmDialog
 
 
 def row(harness: AppHarness, title: str) -> ConversationRow:
     return next(row for row in harness.store.conversations() if row.title == title)
-
-
-def open_menu_of(harness: AppHarness, title: str, qtbot: QtBot) -> None:
-    """Open the menu of a chat in the list."""
-    listing = harness.window.sidebar.list
-    listing.setCurrentIndex(listing.rows.index_of(row(harness, title).id))
-    press_menu_key(listing, qtbot)
-
-
-def test_the_menu_of_a_chat(harness: AppHarness, qtbot: QtBot) -> None:
-    answer(harness, qtbot, "one", "yes")
-    open_menu_of(harness, "one", qtbot)
-    take(qtbot, "Pin")
-    assert row(harness, "one").pinned
-    open_menu_of(harness, "one", qtbot)
-    take(qtbot, "Unpin")
-    assert not row(harness, "one").pinned
-    open_menu_of(harness, "one", qtbot)
-    take(qtbot, "Duplicate")
-    assert sorted(harness.rows()) == ["one", "one (copy)"]
-    open_menu_of(harness, "one", qtbot)
-    take(qtbot, "Archive")
-    assert row(harness, "one").archived
-    open_menu_of(harness, "one (copy)", qtbot)
-    take(qtbot, "Delete")
-    assert harness.rows() == ["one"]
-    qtbot.keyClick(harness.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
-    assert sorted(harness.rows()) == ["one", "one (copy)"]
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system opens the menu by this key")
@@ -80,47 +48,6 @@ def test_a_keyboard_without_a_menu_key_opens_the_menus_too(harness: AppHarness, 
     assert edit.toPlainText() == "words"
 
 
-def test_a_chat_gets_a_folder_leaves_it_and_comes_back(harness: AppHarness, qtbot: QtBot) -> None:
-    answer(harness, qtbot, "one", "yes")
-    listing = harness.window.sidebar.list
-    open_menu_of(harness, "one", qtbot)
-    take(qtbot, "Move to folder", "New folder")
-    qtbot.waitUntil(lambda: listing.findChild(QLineEdit) is not None)
-    editor = listing.findChild(QLineEdit)
-    assert editor is not None
-    come_back(editor, qtbot)
-    editor.selectAll()
-    qtbot.keyClicks(editor, "Work")
-    qtbot.keyClick(editor, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: [folder.name for folder in harness.store.library.folders()] == ["Work"])
-    (folder,) = harness.store.library.folders()
-    assert row(harness, "one").folder_id == folder.id
-    open_menu_of(harness, "one", qtbot)
-    take(qtbot, "Move to folder", "No folder")
-    assert row(harness, "one").folder_id is None
-    open_menu_of(harness, "one", qtbot)
-    take(qtbot, "Move to folder", "Work")
-    assert row(harness, "one").folder_id == folder.id
-
-
-def test_a_chat_is_exported_under_a_name_that_was_typed(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    answer(harness, qtbot, "one", "yes")
-    open_menu_of(harness, "one", qtbot)
-    take(qtbot, "Export", "As JSON")
-    dialog = harness.window.findChild(QFileDialog)
-    assert dialog is not None
-    come_back(dialog, qtbot)
-    box = dialog.findChild(QLineEdit)
-    assert box is not None
-    assert box.text() == "one.json"
-    box.selectAll()
-    qtbot.keyClicks(box, str(tmp_path / "mine"))
-    with emitted(qtbot, harness.controller.transfer.ended):
-        qtbot.keyClick(box, Qt.Key.Key_Return)
-    exported = json.loads((tmp_path / "mine.json").read_text("utf-8"))
-    assert [message["text"] for message in exported["conversations"][0]["messages"]] == ["one", "yes"]
-
-
 def test_the_menu_of_an_answer(harness: AppHarness, qtbot: QtBot) -> None:
     answer(harness, qtbot, "one", "yes, *indeed*")
     shown = harness.window.transcript.last_answer()
@@ -148,28 +75,6 @@ def test_the_menu_of_an_answer(harness: AppHarness, qtbot: QtBot) -> None:
     come_back(harness.window, qtbot)
     qtbot.keyClick(harness.window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     qtbot.waitUntil(lambda: [view.text for view in harness.messages()] == ["one", "no"])
-
-
-def take_model(harness: AppHarness, qtbot: QtBot, words: str) -> None:
-    """Open the model list by its key, go to the row with this text, and choose it."""
-    qtbot.keyClick(harness.window, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
-    rows = harness.window.header.picker.list
-    qtbot.waitUntil(rows.isVisible)
-    qtbot.keyClick(rows, Qt.Key.Key_Home)
-    for _ in range(rows.rows.rowCount()):
-        if rows.currentIndex().data() == words:
-            break
-        qtbot.keyClick(rows, Qt.Key.Key_Down)
-    assert rows.currentIndex().data() == words
-    qtbot.keyClick(rows, Qt.Key.Key_Return)
-
-
-def test_the_list_of_the_models(harness: AppHarness, qtbot: QtBot) -> None:
-    take_model(harness, qtbot, "No draft")
-    qtbot.waitUntil(lambda: harness.engine.drafts[-1:] == [None])
-    come_back(harness.window, qtbot)
-    take_model(harness, qtbot, "Quick demo")
-    qtbot.waitUntil(lambda: harness.engine.loads[-1].target == str(builtin_target()))
 
 
 def test_a_preset_is_saved_and_taken_by_another_chat(harness: AppHarness, qtbot: QtBot) -> None:

@@ -15,7 +15,7 @@ from app.core.domain.settings.layers import LAYERED_FIELDS, Layer, Layers, Layer
 from app.core.domain.settings.table import FIELD_BY_KEY
 from engine.records import Mode, ThinkingOption
 from tests.ui.conftest import NO_DRAFT, READY, model
-from ui.composer.composer import Composer, race_question, thinking_line, thinking_name
+from ui.composer.composer import Composer, thinking_line, thinking_name
 from ui.composer.message_edit import MAX_LINES
 from ui.theme.theme import Theme
 from ui.window.main_window import MainWindow
@@ -173,35 +173,12 @@ def copied_file() -> QMimeData:
     return mime
 
 
-def test_files_are_pasted_from_wherever_the_keyboard_is(window: MainWindow, qtbot: QtBot) -> None:
-    QGuiApplication.clipboard().setMimeData(copied_file())
-    window.sidebar.new_button.setFocus(Qt.FocusReason.TabFocusReason)
-    with qtbot.waitSignal(window.composer.files_offered):
-        qtbot.keyClick(window.sidebar.new_button, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
-    assert window.composer.edit.hasFocus()
-
-
 def test_a_copied_address_is_pasted_as_text(window: MainWindow) -> None:
     mime = QMimeData()
     mime.setUrls([QUrl("https://example.org/")])
     mime.setText("https://example.org/")
     window.composer.edit.insertFromMimeData(mime)
     assert window.composer.text == "https://example.org/"
-
-
-def test_a_nearly_full_context_says_so_and_what_comes_then(window: MainWindow) -> None:
-    label = window.composer.context_label
-    window.composer.set_context(1000, 4096)
-    assert label.text() == ""  # the header shows the number
-    window.composer.set_context(3900, 4096)
-    assert label.text() == "The context is nearly full"
-    assert label.property("kind") == "warning"
-    window.set_settings({"overflow": "drop"})
-    assert "oldest messages are left out" in label.toolTip().replace("\n", " ")
-    window.set_settings({"overflow": "stop"})
-    assert "start a new chat" in label.toolTip().replace("\n", " ")
-    window.composer.set_context(4096, 4096)
-    assert label.text() == "The context is full"
 
 
 def test_a_click_between_the_controls_goes_to_the_text(window: MainWindow, qtbot: QtBot) -> None:
@@ -250,32 +227,6 @@ def test_every_line_is_seen_until_there_are_too_many(window: MainWindow, line: s
             assert edit.viewport().height() < (number + 1.6) * edit.blockBoundingRect(edit.document().begin()).height()
             qtbot.keyClick(edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
         assert edit.verticalScrollBar().maximum() > 0
-
-
-@pytest.mark.parametrize(
-    ("text", "question"),
-    [
-        ("/race Where does water flow?", "Where does water flow?"),
-        ("/race\nline one\nline two", "line one\nline two"),
-        ("/race", ""),
-        ("/racecar is a palindrome", None),
-        ("What is /race?", None),
-        ("", None),
-    ],
-)
-def test_a_question_behind_the_command_is_for_a_race(text: str, question: str | None) -> None:
-    assert race_question(text) == question
-
-
-def test_the_command_is_sent_to_the_race_and_not_as_a_message(window: MainWindow, qtbot: QtBot) -> None:
-    sent: list[str] = []
-    raced: list[str] = []
-    window.composer.submitted.connect(sent.append)
-    window.race.question_asked.connect(raced.append)
-    window.composer.set_text("/race Where does water flow?")
-    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
-    assert (sent, raced) == ([], ["Where does water flow?"])
-    assert window.composer.text == ""
 
 
 def load(window: MainWindow, options: tuple[ThinkingOption, ...]) -> None:

@@ -10,23 +10,23 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engine_view import EngineState, EngineView
 from engine.records import Mode
 from tests.ui.conftest import NO_DRAFT, READY, model
-from ui.composer.mode_button import ModeMenu
 from ui.text.formatting import mode_label
 from ui.text.mode_words import MODE_ORDER, mode_summary
 from ui.widgets.choice_list import Choice
+from ui.widgets.popups import ChoicePopup
 from ui.window.main_window import MainWindow
 
 OFFERED = tuple(mode for mode in MODE_ORDER if mode is not Mode.HEAD)  # offered for a model without a head
 
 
-def opened(window: MainWindow) -> ModeMenu:
+def opened(window: MainWindow) -> ChoicePopup:
     QTest.mouseClick(window.composer.modes, Qt.MouseButton.LeftButton)
     menu = window.composer.modes.popup
     assert menu.isVisible()
     return menu
 
 
-def row_of(menu: ModeMenu, mode: Mode) -> Choice:
+def row_of(menu: ChoicePopup, mode: Mode) -> Choice:
     return next(row for row in menu.list.rows.rows if row.key == mode.value)
 
 
@@ -72,33 +72,6 @@ def test_a_mode_that_cannot_run_says_why_and_is_not_taken(window: MainWindow) ->
     for _ in OFFERED:  # the arrow keys cannot reach it either
         QTest.keyClick(menu.list, Qt.Key.Key_Down)
         assert menu.list.current_key() != Mode.DRAFT
-    menu.close()
-
-
-def test_the_draft_length_is_chosen_in_the_menu_and_shown_on_the_button(window: MainWindow) -> None:
-    window.composer.set_mode(Mode.DRAFT)
-    seen: list[int | None] = []
-    window.composer.depth_chosen.connect(seen.append)
-    box = opened(window).depth_box
-    box.setFocus()
-    for key in (Qt.Key.Key_Down, Qt.Key.Key_Down):
-        QTest.keyClick(box, key)
-    assert seen == [1, 2]
-    assert window.composer.modes.text() == "Draft, length 2"
-    QTest.keyClick(box, Qt.Key.Key_Home)
-    assert seen == [1, 2, None]
-    assert window.composer.modes.text() == "Draft"
-    window.composer.set_depth(24)
-    assert (box.currentText(), window.composer.modes.text()) == ("24", "Draft, length 24")
-    assert seen == [1, 2, None]
-
-
-def test_plain_decoding_has_no_draft_length(window: MainWindow) -> None:
-    window.composer.set_depth(4)
-    window.composer.set_mode(Mode.OFF)
-    menu = opened(window)
-    assert not menu.depth_box.isEnabled()
-    assert window.composer.modes.text() == "Off"
     menu.close()
 
 

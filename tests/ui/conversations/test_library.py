@@ -117,7 +117,6 @@ def test_the_menu_wishes(filled: MainWindow, qtbot: QtBot) -> None:
     menu = actions(listing.make_menu(listing.rows.index_of(1)))
     for word, signal, wanted in (
         ("Pin", library_signals.pinned, [1, True]),
-        ("Duplicate", library_signals.duplicated, [1]),
         ("Archive", library_signals.archived, [1, True]),
     ):
         with qtbot.waitSignal(signal) as caught:

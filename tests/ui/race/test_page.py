@@ -166,11 +166,3 @@ def test_narrow_windows_have_lanes_below_each_other(page: RacePage, window: Main
     qtbot.waitUntil(lambda: page.track._lane_box.direction() is QBoxLayout.Direction.LeftToRight)
     window.resize(660, 800)
     qtbot.waitUntil(lambda: page.track._lane_box.direction() is QBoxLayout.Direction.TopToBottom)
-
-
-def test_earlier_races_are_read_aloud_with_their_verdict(page: RacePage) -> None:
-    page.set_earlier([replace(RESULT, id="1")])
-    spoken = str(page.earlier.rows.index(0, 0).data(Qt.ItemDataRole.AccessibleTextRole))
-    assert spoken.startswith("Where does water flow?")
-    assert spoken.endswith(" · Auto against Off · target-7b with draft-0.5b")
-    assert "Auto: 1.62× the speed of Off (1.48 to 1.77 over 4 rounds)." in spoken

@@ -8,14 +8,11 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.fields import FieldKind, SettingField, SettingValue
-from app.core.domain.settings.table import FIELD_BY_KEY
 from app.core.domain.settings.table import FIELDS as TABLE
 from tests.ui.conftest import FIELDS
-from ui.settings.dialog import APPEARANCE_FIELDS, SettingsDialog
-from ui.settings.prompts_page import PromptsPage
+from ui.settings.dialog import SettingsDialog
 from ui.settings.rows import (
     ChoiceRow,
-    DevicesRow,
     FolderSettingRow,
     ModelFileRow,
     ModeRow,
@@ -25,7 +22,6 @@ from ui.settings.rows import (
     TextLineRow,
     TextRow,
 )
-from ui.window.dialogs import WindowDialogs
 from ui.window.main_window import MainWindow
 
 VALUES: dict[str, SettingValue] = {
@@ -65,7 +61,6 @@ def test_every_kind_of_field_has_its_row(dialog: SettingsDialog) -> None:
         FieldKind.MODEL_FILE: ModelFileRow,
         FieldKind.FOLDER: FolderSettingRow,
         FieldKind.LINE: TextLineRow,
-        FieldKind.DEVICES: DevicesRow,
         FieldKind.SEVERAL: MultiChoiceRow,
     }
     assert {*kinds, FieldKind.SERVERS} == set(FieldKind)
@@ -154,59 +149,10 @@ def test_numbers_beyond_32_bits_survive(window: MainWindow) -> None:
     assert dialog.rows["seed"].value() == 2**62 + 1
 
 
-@pytest.fixture
-def looks(window: MainWindow) -> SettingsDialog:
-    """The rows of the look, set up as in the app."""
-    window.set_theme("light")
-    fields = [FIELD_BY_KEY[key] for key in (*APPEARANCE_FIELDS, "temperature")]
-    dialogs = WindowDialogs(window, fields)
-    dialogs.set_values({"theme": "light", "text_size": "normal"})
-    dialog = dialogs.make_settings()
-    dialog.open()
-    return dialog
-
-
-def choose(dialog: SettingsDialog, key: str, value: str, qtbot: QtBot) -> None:
-    """Choose an entry with keys."""
-    row = dialog.rows[key]
-    assert isinstance(row, ChoiceRow)
-    step = Qt.Key.Key_Down if row.combo.findData(value) > row.combo.currentIndex() else Qt.Key.Key_Up
-    while row.value() != value:
-        qtbot.keyClick(row.combo, step)
-
-
-def look(window: MainWindow) -> tuple[str, int]:
-    return window.theme.name, window.theme.type.base
-
-
-def test_a_look_is_seen_while_it_is_chosen_and_goes_with_cancel(
-    window: MainWindow, looks: SettingsDialog, qtbot: QtBot
-) -> None:
-    before = look(window)
-    told: list[object] = []
-    window.dialogs.saved.connect(told.append)
-    choose(looks, "theme", "dark", qtbot)
-    choose(looks, "text_size", "larger", qtbot)
-    assert look(window) == ("dark", before[1] + 5)
-    temperature = looks.rows["temperature"]
-    assert isinstance(temperature, NumberRow)
-    temperature.edit.setText("no number")  # an invalid value elsewhere in the dialog does not prevent it
-    qtbot.keyClick(looks, Qt.Key.Key_Escape)
-    assert look(window) == before
-    assert told == []
-
-
-def test_the_default_look_is_seen_at_once_too(window: MainWindow, looks: SettingsDialog, qtbot: QtBot) -> None:
-    qtbot.mouseClick(looks.defaults_button, Qt.MouseButton.LeftButton)
-    assert window.theme.name == "system"
-    qtbot.mouseClick(looks.cancel_button, Qt.MouseButton.LeftButton)
-    assert window.theme.name == "light"
-
-
 def test_why_nothing_can_be_saved_is_reported_on_every_page(dialog: SettingsDialog, qtbot: QtBot) -> None:
     row = dialog.rows["temperature"]
     assert isinstance(row, NumberRow)
-    dialog.show_page(3)
+    dialog.nav.setCurrentRow(3)
     row.edit.selectAll()
     qtbot.keyClicks(row.edit, "99")
     assert not dialog.save_button.isEnabled()
@@ -215,12 +161,6 @@ def test_why_nothing_can_be_saved_is_reported_on_every_page(dialog: SettingsDial
     qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
     assert dialog.other_page_problem.isVisible()
     assert dialog.other_page_problem.text() == f"Sampling: Temperature. {row.complaint.text()}"
-    qtbot.keyClick(dialog.nav, Qt.Key.Key_End)
-    qtbot.mouseClick(dialog.findChild(PromptsPage).add_button, Qt.MouseButton.LeftButton)  # a prompt without a name
-    assert not dialog.other_page_problem.isVisible(), "here is something to be mended, too"
-    row.edit.setText("0.5")
-    qtbot.keyClick(dialog.nav, Qt.Key.Key_Home)
-    assert dialog.other_page_problem.text() == "Prompts: Give every prompt a name."
 
 
 def test_tab_goes_from_the_own_choice_to_the_number(qtbot: QtBot) -> None:
@@ -238,7 +178,8 @@ def test_tab_goes_from_the_own_choice_to_the_number(qtbot: QtBot) -> None:
 
 
 def test_the_search_leaves_sections_with_the_words_and_goes_to_the_setting(window: MainWindow, qtbot: QtBot) -> None:
-    dialog = SettingsDialog(TABLE, {}, window)
+    fields = [field for field in TABLE if field.kind is not FieldKind.SERVERS]
+    dialog = SettingsDialog(fields, {}, window)
     qtbot.addWidget(dialog)
     dialog.show()
     dialog.search.setFocus()

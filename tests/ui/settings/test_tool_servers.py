@@ -9,10 +9,10 @@ from PySide6.QtGui import QDesktopServices
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.settings.table import FIELD_BY_KEY, value_problem
-from app.core.domain.tools.servers import Phase, ToolServer, names_line, read_names
+from app.core.domain.tools.servers import Phase, ToolServer
 from app.core.paths import assets_dir
 from tests.app.fakes import keep_settings, open_app
-from ui.settings.rows import MultiChoiceRow, ServersRow
+from ui.settings.rows import MultiChoiceRow
 from ui.settings.tool_server_requests import ToolServerRequests
 from ui.settings.tool_servers import ToolServers
 from ui.theme.theme import Theme
@@ -91,44 +91,6 @@ def test_built_in_tools_are_switches(qtbot: QtBot) -> None:
     assert row.value() == "calculate"
     assert not row.problem()
     assert "some of" in value_problem(row.field, "current_time, delete_all")
-
-
-def test_servers_are_left_out_of_a_chat_one_by_one(qtbot: QtBot) -> None:
-    row = ServersRow(FIELD_BY_KEY["unused_servers"])
-    qtbot.addWidget(row)
-    row.set_value(names_line(["a, b", "off now"]))
-    edits = []
-    row.changed.connect(lambda: edits.append(row.value()))
-    row.set_servers(["time", "a, b"])
-    assert edits == []  # setting other servers is not an edit
-    assert row.none.isHidden()
-    assert {name: box.isChecked() for name, box in row.boxes.items()} == {"time": True, "a, b": False}
-    row.boxes["time"].click()
-    row.boxes["a, b"].click()
-    assert read_names(str(row.value())) == ("off now", "time")  # servers that are switched off stay excluded
-    row.set_servers([])
-    assert read_names(str(row.value())) == ("off now", "time")
-    assert not row.none.isHidden()
-
-
-def test_the_panel_of_a_chat_offers_what_is_switched_on(qtbot: QtBot) -> None:
-    keep_settings({"tools": True})
-    harness = open_app()
-    servers = {"notes": {"url": "http://127.0.0.1:9/mcp", "enabled": True}, "off": {"command": "nothing"}}
-    harness.paths.tool_servers_file.write_text(json.dumps({"mcpServers": servers}))
-    harness.window.chat_settings.open()
-    panel = harness.window.chat_settings.panel
-    assert panel is not None
-    row = panel.rows["unused_servers"].row
-    assert isinstance(row, ServersRow)
-    assert list(row.boxes) == ["notes"]
-    row.boxes["notes"].click()
-    panel.flush()
-    assert harness.controller.state.chat.settings.values["unused_servers"] == "notes"
-    harness.window.tool_servers.switched.emit("notes", False)
-    assert list(row.boxes) == []
-    assert "unused_servers" not in harness.window.dialogs.make_settings().rows
-    harness.close()
 
 
 def test_signing_in_is_asked_for_by_a_click_and_shows_the_address(

@@ -152,7 +152,7 @@ def test_prompt_and_temperature_stand_first_and_speculation_last(dialog: ChatSet
 def test_the_panel_leaves_the_chat_readable(window: MainWindow, qtbot: QtBot, width: int, *, stats: bool) -> None:
     window.resize(width, 700)
     window.chat_settings.set_view(view(), 1)
-    was = window.layout_state.panes().stats
+    was = window.stats.isVisible()
     window.chat_settings.open()
     panel = window.chat_settings.panel
     assert panel is not None
@@ -160,10 +160,10 @@ def test_the_panel_leaves_the_chat_readable(window: MainWindow, qtbot: QtBot, wi
     assert window.composer.width() >= 300
     assert window.composer.mapTo(window, window.composer.rect().topRight()).x() < panel.mapTo(window, QPoint()).x()
     assert window.width() == width
-    assert window.layout_state.panes().stats is stats
+    assert window.stats.isVisible() is stats
     QTest.keyClick(panel, Qt.Key.Key_Escape)
     assert panel.isHidden()
-    assert window.layout_state.panes().stats is was
+    assert window.stats.isVisible() is was
     assert window.composer.edit.hasFocus()
 
 
@@ -282,28 +282,3 @@ def test_ones_own_preset_is_named_before_a_built_in_one_of_the_same_values(dialo
     dialog.presets.set_presets([Preset("Balanced", values, builtin=True), Preset("Mine", values)])
     dialog.presets.set_values(values)
     assert dialog.presets.text() == "Preset: Mine"
-
-
-# ---- modes ------------------------------------------------------------------------------------------------------
-
-DIGITS = (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3, Qt.Key.Key_4, Qt.Key.Key_5, Qt.Key.Key_6)
-BOTH = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
-
-
-def test_each_mode_has_its_key(window: MainWindow) -> None:
-    chosen: list[object] = []
-    window.composer.mode_chosen.connect(chosen.append)
-    for key in DIGITS:
-        QTest.keyClick(window.composer.edit, key, BOTH)
-    assert chosen == list(Mode)
-    assert window.composer.text == ""
-
-
-def test_the_key_of_a_mode_that_cannot_run_says_why(window: MainWindow) -> None:
-    window.set_engine(NO_DRAFT)
-    chosen: list[object] = []
-    window.composer.mode_chosen.connect(chosen.append)
-    QTest.keyClick(window.composer.edit, DIGITS[list(Mode).index(Mode.DRAFT)], BOTH)
-    assert chosen == []
-    assert window.notice_banner.isVisible()
-    assert NO_DRAFT.unavailable[Mode.DRAFT] in window.notice_banner.message.text()

@@ -1,49 +1,31 @@
 """Tests the whole window: banners, models, dropping, layout, theme, empty states, shortcuts."""
 
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import (
     QEvent,
-    QLocale,
     QObject,
     QPoint,
     QRect,
     Qt,
     QTimer,
 )
-from PySide6.QtGui import (
-    QDragLeaveEvent,
-    QGuiApplication,
-    QInputMethod,
-)
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QTextBrowser, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.messages import MessageView
-from app.core.domain.settings.layers import SavedPrompt
 from engine.records import Mode, Problem
 from tests.ui.conftest import ASSETS, FIELDS, NO_DRAFT, READY, STATS, rows
-from tests.ui.filled_window import fill_models, make_window, open_dialog
+from tests.ui.filled_window import fill_models, make_window
 from ui.theme.palette import DARK, LIGHT
-from ui.transcript.cards.answer_card import AnswerCard
 from ui.window.main_window import MainWindow
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 LEFT = Qt.MouseButton.LeftButton
 ALT = Qt.KeyboardModifier.AltModifier
-BUTTONS: dict[str, Callable[[MainWindow], QWidget]] = {
-    "mode": lambda window: window.composer.modes,
-    "attach": lambda window: window.composer.attach_button,
-    "new chat": lambda window: window.sidebar.new_button,
-    "settings": lambda window: window.sidebar.settings_button,
-    "model": lambda window: window.header.model_button,
-    "copy": lambda window: _answer(window).copy_button,
-    "page": lambda window: window.transcript,
-}
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
@@ -131,24 +113,6 @@ def test_the_menu_of_models(window: MainWindow, qtbot: QtBot) -> None:
             chooser.fileSelected.emit("/models/x.gguf")
         chooser.reject()
         assert caught.args == ["/models/x.gguf", role]
-
-
-@pytest.mark.parametrize(
-    ("names", "words"),
-    [
-        (["a.GGUF"], "Open as a model"),
-        (["chats.zip"], "Import the chats in it"),
-        (["chats.json"], "Import it if it contains chats, otherwise attach it to the message"),
-        (["a.md"], "Attach it to the message"),
-        (["a.md", "b.csv"], "Attach 2 files to the message"),
-    ],
-)
-def test_the_hint_says_what_a_drop_does(window: MainWindow, names: list[str], words: str) -> None:
-    window.drop_zone.hint.show_for([f"/files/{name}" for name in names])
-    assert window.drop_zone.hint.title.text() == words
-    assert window.drop_zone.hint.names.text() == "\n".join(names)
-    QApplication.sendEvent(window, QDragLeaveEvent())
-    assert not window.drop_zone.hint.isVisible()
 
 
 def test_layout_is_remembered(window: MainWindow, qtbot: QtBot) -> None:
@@ -286,12 +250,6 @@ def window(qtbot: QtBot) -> MainWindow:
     return make_window(qtbot)
 
 
-def _answer(window: MainWindow) -> AnswerCard:
-    answer = window.transcript.last_answer()
-    assert answer is not None
-    return answer
-
-
 def focused() -> QWidget:
     found = QApplication.focusWidget()
     assert found is not None
@@ -302,16 +260,6 @@ def focus(widget: QWidget) -> QWidget:
     widget.setFocus(Qt.FocusReason.TabFocusReason)
     assert widget.hasFocus()
     return widget
-
-
-@pytest.mark.parametrize("name", BUTTONS)
-def test_letters_typed_at_a_button_go_into_the_message(window: MainWindow, name: str) -> None:
-    button = focus(BUTTONS[name](window))
-    QTest.keyClicks(button, "H", Qt.KeyboardModifier.ShiftModifier)
-    edit = window.composer.edit
-    assert edit.hasFocus()
-    QTest.keyClicks(edit, "i there")
-    assert window.composer.text == "Hi there"
 
 
 def test_a_click_on_a_mode_leaves_the_caret_in_the_message(window: MainWindow, qtbot: QtBot) -> None:
@@ -335,90 +283,6 @@ def test_space_presses_and_enter_is_no_letter(window: MainWindow, qtbot: QtBot) 
     with qtbot.waitSignal(window.sidebar.new_chat):
         QTest.keyClick(focus(button), Qt.Key.Key_Space)
     assert (window.composer.text, sent) == ("", [])
-
-
-def test_shortcuts_stay_shortcuts(window: MainWindow) -> None:
-    button = focus(window.composer.attach_button)
-    before = window.composer.modes.mode
-    QTest.keyClick(button, Qt.Key.Key_D, CTRL)
-    assert window.composer.modes.mode is not before
-    for key in (Qt.Key.Key_Y, Qt.Key.Key_J):
-        QTest.keyClick(button, key, CTRL)
-        QTest.keyClick(button, key, ALT)
-        QTest.keyClick(button, key, Qt.KeyboardModifier.MetaModifier)
-    for key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace, Qt.Key.Key_F5, Qt.Key.Key_Shift):
-        QTest.keyClick(button, key)
-    assert window.composer.text == ""
-    assert not window.composer.edit.hasFocus()
-
-
-def test_what_altgr_types_is_typed(window: MainWindow) -> None:
-    """Windows reports AltGr as Control and Alt together."""
-    QTest.keyClicks(focus(window.composer.attach_button), "@", CTRL | ALT)
-    assert window.composer.text == "@"
-
-
-def test_lists_keep_looking_for_what_is_typed(window: MainWindow) -> None:
-    rows = focus(window.sidebar.list)
-    QTest.keyClicks(rows, "Trip")
-    assert rows.hasFocus()
-    assert window.sidebar.list.currentIndex().data() == "Trip notes"
-    assert window.composer.text == ""
-
-
-def test_other_text_fields_keep_their_letters(window: MainWindow) -> None:
-    QTest.keyClicks(focus(window.sidebar.search), "sea")
-    assert (window.sidebar.search.text(), window.composer.text) == ("sea", "")
-    _answer(window)
-    window.transcript.cards[0].begin_edit()  # type: ignore[attr-defined]
-    editor = focused()
-    QTest.keyClicks(editor, "more")
-    assert editor.hasFocus()
-    assert window.composer.text == ""
-
-
-def test_the_page_of_an_answer_gives_its_letters_away(window: MainWindow) -> None:
-    prose = _answer(window).findChild(QTextBrowser)
-    assert prose is not None
-    focus(prose)
-    QTest.keyClick(prose, Qt.Key.Key_Space)
-    assert window.composer.text == ""
-    QTest.keyClicks(prose, "y")
-    assert window.composer.text == "y"
-
-
-@pytest.mark.parametrize(("language", "typed"), [("Japanese", ""), ("German", "k")])
-def test_a_key_that_an_input_method_would_compose_is_not_sent_raw(
-    window: MainWindow, monkeypatch: pytest.MonkeyPatch, language: str, typed: str
-) -> None:
-    locale = QLocale(QLocale.Language[language])
-    monkeypatch.setattr(QInputMethod, "locale", lambda _method: locale)
-    QTest.keyClicks(focus(window.composer.attach_button), "k")
-    assert window.composer.edit.hasFocus()  # the input method composes the following keys here
-    assert window.composer.text == typed
-
-
-def test_a_slash_opens_the_prompts_and_a_paste_is_the_messages(window: MainWindow) -> None:
-    window.chat_settings.set_prompts((SavedPrompt("shorter", "Shorten this"),))
-    QTest.keyClicks(focus(window.composer.attach_button), "/")
-    assert window.chat_settings.prompt_list.isVisible()
-    QTest.keyClick(window.composer.edit, Qt.Key.Key_Backspace)
-    QGuiApplication.clipboard().setText("pasted")
-    QTest.keyClick(focus(window.composer.attach_button), Qt.Key.Key_V, CTRL)
-    assert window.composer.text == "pasted"
-    assert window.composer.edit.hasFocus()
-
-
-def test_the_models_place_and_dialogs_keep_their_keys(window: MainWindow, qtbot: QtBot) -> None:
-    window.models.toggle()
-    QTest.keyClicks(focus(window.models.panel.back_button), "x")
-    window.models.toggle()
-    assert window.composer.text == ""
-    dialog = open_dialog(window, "question")
-    qtbot.waitUntil(dialog.isActiveWindow, timeout=30_000)
-    QTest.keyClicks(focused(), "x")
-    assert window.composer.text == ""
-    QTest.keyClick(dialog, Qt.Key.Key_Escape)
 
 
 @pytest.fixture
@@ -446,7 +310,6 @@ def test_keys_of_the_chat_rest_while_it_is_not_seen(told: tuple[MainWindow, list
     keys = [
         (Qt.Key.Key_R, CTRL),
         (Qt.Key.Key_D, CTRL),
-        (Qt.Key.Key_1, CTRL | SHIFT),
         (Qt.Key.Key_Return, CTRL | SHIFT),
         (Qt.Key.Key_Left, ALT),
     ]

@@ -10,21 +10,16 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
     QApplication,
-    QComboBox,
     QLabel,
     QListWidget,
-    QStyle,
-    QStyleOptionComboBox,
     QWidget,
 )
 from pytestqt.exceptions import TimeoutError as NotInTimeError
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.context import ContextParts
 from tests.conftest import PatientBot
 from tests.ui.conftest import ASSETS
 from tests.ui.filled_window import PLACES, make_window, opened
-from ui.composer.context_meter import ContextMeter
 from ui.text.language import ENGLISH, install_language
 from ui.widgets.building import ElidedLabel
 from ui.widgets.metrics import MetricWidget
@@ -43,14 +38,6 @@ def cut_off(root: QWidget) -> list[str]:
         if _is_cut(widget):
             found.append(f"{type(widget).__name__} {_words(widget)!r}: {widget.size().toTuple()}")
     return found
-
-
-def room_of(box: QComboBox) -> int:
-    """The width available to the text of a combo box, in pixels."""
-    option = QStyleOptionComboBox()
-    box.initStyleOption(option)
-    field = QStyle.SubControl.SC_ComboBoxEditField
-    return box.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, field, box).width()
 
 
 def _words(widget: QWidget) -> str:
@@ -99,20 +86,6 @@ def spoken(qapp: QApplication) -> Iterator[Callable[[str], None]]:
     """Sets the language of windows that are created afterwards."""
     yield lambda language: install_language(qapp, ASSETS / "translations", language)
     install_language(qapp, ASSETS / "translations", ENGLISH)
-
-
-@pytest.fixture
-def system_font(qapp: QApplication) -> Iterator[Callable[[int], None]]:
-    """Sets the height of the system's text in pixels; 24 are 18 pt."""
-    before = qapp.font()
-
-    def choose(pixels: int) -> None:
-        font = QFont(before)
-        font.setPixelSize(pixels)
-        qapp.setFont(font)
-
-    yield choose
-    qapp.setFont(before)
 
 
 @pytest.fixture(scope="module", params=[(ENGLISH, 13), (ENGLISH, 24), ("de", 18)])
@@ -167,23 +140,7 @@ def test_the_modes_are_read_at_the_largest_text(qtbot: QtBot) -> None:
         window.composer.modes.open_menu()
         menu = window.composer.modes.popup
         assert settle(menu, qtbot) == []
-        box = menu.depth_box
-        assert box.fontMetrics().horizontalAdvance(box.currentText()) <= room_of(box)
         menu.close()
-
-
-@pytest.mark.parametrize("system_px", [13, 24])
-def test_the_panel_of_the_context_has_room_for_its_words(
-    system_px: int, system_font: Callable[[int], None], qtbot: QtBot
-) -> None:
-    system_font(system_px)
-    window = larger(qtbot)
-    meter = ContextMeter(window.theme)
-    window.header.add_indicator(meter)
-    meter.set_parts(ContextParts(size=4096, conversation=1204))
-    meter.open_panel()
-    assert meter.panel is not None
-    assert settle(meter.panel, qtbot) == []
 
 
 def test_the_look_itself_finds_what_is_cut(spoken: Callable[[str], None], qtbot: QtBot) -> None:

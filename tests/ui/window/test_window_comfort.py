@@ -6,8 +6,6 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
 from engine.records import Problem
-from tests.ui.conftest import STATS
-from ui.statistics.plots import DepthBars
 from ui.widgets import banner
 from ui.window.main_window import MainWindow
 
@@ -124,16 +122,3 @@ def test_the_side_panes_grow_with_the_text(window: MainWindow, qtbot: QtBot) -> 
     assert cut == []
     qtbot.keyClick(window.composer.edit, Qt.Key.Key_0, CTRL)
     assert all(abs(now - was) <= 2 for now, was in zip(window.splitter.sizes(), before, strict=True))
-
-
-def test_no_button_and_no_bar_cuts_larger_text(window: MainWindow, qtbot: QtBot) -> None:
-    window.stats.now.show_stats(STATS)
-    window.set_text_size("larger")
-    buttons = [window.sidebar.new_button, window.sidebar.settings_button, window.stats.reset_button]
-    window.stats.reset_button.show()
-    qtbot.waitUntil(lambda: all(each.height() >= each.sizeHint().height() for each in buttons), timeout=30_000)
-    bars = next(iter(window.stats.now.findChildren(DepthBars)))
-    least = 2 * window.theme.text_height(-1)  # two depths
-    qtbot.waitUntil(lambda: bars.height() >= least, timeout=30_000)
-    window.set_text_size("normal")
-    qtbot.waitUntil(lambda: bars.height() < least, timeout=30_000)

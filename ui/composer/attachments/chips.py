@@ -290,16 +290,20 @@ class AttachmentTray(QWidget):
     def show_attachments(self, attachments: Sequence[Attachment], notes: Sequence[str]) -> None:
         self.rows.show_attachments(attachments, notes)
         self.room.fit()
-        # Chips are created late: put them before the text box in the tab order.
+        if self.rows.chips:
+            self._order_chips()
+        self._update()
+
+    def _order_chips(self) -> None:
+        """Put the chips, which are created late, before the text box in the tab order."""
         before = self._edit.previousInFocusChain()
-        while before is not None and self.rows.isAncestorOf(before):
+        while before is not None and (self.rows.isAncestorOf(before) or before.focusPolicy() is Qt.FocusPolicy.NoFocus):
             before = before.previousInFocusChain()
         for chip in self.rows.chips:
             for stop in (chip, chip.remove_button):
                 if before is not None and stop is not None:
                     QWidget.setTabOrder(before, stop)
                 before = stop
-        self._update()
 
     def show_vision_note(self, words: str) -> None:
         """Show why the model cannot see the pictures; empty ``words`` hide the line."""

@@ -19,7 +19,6 @@ class FieldKind(StrEnum):
     MODEL_FILE = "model_file"
     FOLDER = "folder"
     LINE = "line"  # one line of text, parsed by ``check``
-    DEVICES = "devices"  # a LINE with a list of the found devices
     SEVERAL = "several"  # several of the choices, comma-separated
     SERVERS = "servers"  # MCP servers and tools that are off; see `app.core.domain.tools.servers.names_line`
 

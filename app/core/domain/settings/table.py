@@ -202,11 +202,11 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
         ),
     ),
     DEVICES: (
-        line("device", "Device", 500, device_names, "CUDA0, CUDA1", FieldKind.DEVICES).explained(
+        line("device", "Device", 500, device_names, "CUDA0, CUDA1").explained(
             "The devices that hold the model, separated by commas. “none” uses the processor alone.",
             automatic="all GPUs",
         ),
-        line("draft_device", "Draft device", 500, device_names, "CUDA1", FieldKind.DEVICES).explained(
+        line("draft_device", "Draft device", 500, device_names, "CUDA1").explained(
             "The device that runs the draft model.", automatic="as for the model"
         ),
         choice("split_mode", "Split", _SPLIT_LABELS).explained(

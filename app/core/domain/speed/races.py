@@ -1,4 +1,4 @@
-"""Races: setup, events, results and verdicts as sentences, for window, terminal, engine and disk.
+"""Races: setup, events, results and verdicts as sentences, for window, terminal and engine.
 
 Lanes are numbered from 0 in the order of the setup. Times are in seconds unless a name says otherwise.
 """
@@ -38,8 +38,7 @@ PLAIN_LANE, AUTO_LANE = LaneChoice(Mode.OFF), LaneChoice(Mode.AUTO)
 class RaceSetup:
     """The setup of a race. ``before``: the messages before the question.
 
-    ``greedy``: temperature 0; else the settings' sampling. ``pictures`` belong to the question, as in a `Message`. A
-    stored race has only their number, ``lost_pictures``.
+    ``greedy``: temperature 0; else the settings' sampling. ``pictures`` belong to the question, as in a `Message`.
     """
 
     question: str
@@ -49,11 +48,6 @@ class RaceSetup:
     greedy: bool = True
     before: tuple[Message, ...] = ()
     pictures: tuple[tuple[int, Picture], ...] = ()
-    lost_pictures: int = 0
-
-    @property
-    def num_pictures(self) -> int:
-        return len(self.pictures) + sum(len(message.pictures) for message in self.before) + self.lost_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +108,7 @@ class LaneResult:
 
 @dataclass(frozen=True, slots=True)
 class RaceResult:
-    """A finished race. ``created``: ISO 8601, UTC. ``id``: its name in the store; empty until it is stored.
+    """A finished race. ``created``: ISO 8601, UTC.
 
     ``processor``: the machine's CPU. ``threads`` and ``gpu_layers``: the target's.
     """
@@ -131,7 +125,6 @@ class RaceResult:
     num_rounds: int
     is_complete: bool
     temperature: float
-    id: str = ""
 
 
 def main_verdict(verdicts: Sequence[LaneVerdict], lanes: Sequence[LaneChoice]) -> LaneVerdict | None:

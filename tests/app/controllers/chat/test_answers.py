@@ -8,6 +8,7 @@ from pytestqt.qtbot import QtBot
 from app.core.domain.engine_view import EngineState
 from app.core.domain.errors import StorageFullError
 from app.core.domain.messages import MessageState
+from app.core.domain.settings.layers import Layer
 from engine.records import (
     ChatRequest,
     EngineFailed,
@@ -72,7 +73,7 @@ def test_an_answer_streams_is_counted_and_ends(harness: AppHarness, qtbot: QtBot
 
 def test_the_mode_and_depth_of_the_moment_are_asked(harness: AppHarness, qtbot: QtBot) -> None:
     harness.window.composer.mode_chosen.emit(Mode.NGRAM)
-    harness.window.composer.depth_chosen.emit(5)
+    harness.window.chat_settings.changed.emit(Layer.CHAT, {"depth": 5})
     answer(harness, qtbot, "one", "first")
     harness.window.composer.mode_chosen.emit(Mode.OFF)
     harness.window.composer.submitted.emit("two")

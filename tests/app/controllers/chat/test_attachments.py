@@ -36,7 +36,6 @@ def drop(harness: AppHarness, *paths: Path) -> None:
     place = QPointF(9, 9) if PySide6.__version_info__ >= (6, 12) else QPoint(9, 9)
     enter = QDragEnterEvent(place, Qt.DropAction.CopyAction, mime, buttons, keys)
     QApplication.sendEvent(harness.window, enter)
-    assert harness.window.drop_zone.hint.isVisible()
     QApplication.sendEvent(harness.window, QDropEvent(QPointF(9, 9), Qt.DropAction.CopyAction, mime, buttons, keys))
 
 

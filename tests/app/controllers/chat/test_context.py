@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.context import ContextParts
@@ -24,7 +23,8 @@ from engine.records import (
 from engine.session.summarising import prepend_summary
 from tests.app.controllers.chat.test_answers import answer
 from tests.app.fakes import TARGET, AppHarness, info
-from ui.composer.context_meter import ContextMeter, ContextPanel
+from ui.composer.context_meter import ContextMeter
+from ui.settings.rows import ChoiceRow
 from ui.transcript.summaries import SummaryLine
 
 
@@ -112,13 +112,11 @@ def test_what_one_model_reported_of_its_tokens_is_not_said_of_another_one(loaded
     stats = RunStats(tokens=400, context_used=512, context_size=512, passes=1)
     loaded.engine.tell(Finished(request_id, FinishReason.END, stats))
     qtbot.waitUntil(lambda: meter(loaded).parts.used == 512)
-    assert loaded.window.composer.context_label.text() == "The context is full"
     qtbot.waitUntil(lambda: bool(loaded.window.finished))
     loaded.engine.ready(draft="models/another.gguf")
     assert meter(loaded).parts.used == 512, "the same target"
     loaded.engine.ready("models/other.gguf")
     qtbot.waitUntil(lambda: meter(loaded).parts.used < 100)
-    assert loaded.window.composer.context_label.text() == ""
 
 
 def refuse(harness: AppHarness, qtbot: QtBot, question: str, num_tokens: int) -> None:
@@ -135,11 +133,6 @@ def test_a_question_that_was_too_long_says_what_it_would_take(loaded: AppHarness
     refuse(loaded, qtbot, "too many words", 712)
     qtbot.waitUntil(lambda: meter(loaded).text().strip() == "712 of 512 · too long")
     assert "takes 712 tokens, but the context holds only 512" in meter(loaded).accessibleName()
-    qtbot.mouseClick(meter(loaded), Qt.MouseButton.LeftButton)
-    panel = meter(loaded).panel
-    assert isinstance(panel, ContextPanel)
-    assert any("takes 712 tokens" in label.text() for label in panel.findChildren(QLabel))
-    qtbot.keyClick(panel, Qt.Key.Key_Escape)
     chat = loaded.controller.state.chat_id
     assert chat is not None
     loaded.controller.conversations.new_chat()
@@ -174,22 +167,16 @@ def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: AppHarness
     assert meter(loaded).parts.refused == 0
 
 
-def test_what_happens_when_it_is_full_is_chosen_by_mouse_and_by_keys(loaded: AppHarness, qtbot: QtBot) -> None:
+def test_a_click_opens_the_setting_for_a_full_context(loaded: AppHarness, qtbot: QtBot) -> None:
     answer(loaded, qtbot, "one", "first")
     qtbot.mouseClick(meter(loaded), Qt.MouseButton.LeftButton)
-    panel = meter(loaded).panel
-    assert isinstance(panel, ContextPanel)
-    qtbot.waitUntil(panel.isVisible)
-    assert panel.radios["drop"].isChecked()
-    qtbot.mouseClick(panel.radios["summarise"], Qt.MouseButton.LeftButton)
-    assert "summarise" in meter(loaded).accessibleDescription().lower()
-    assert "read and undo" in panel.help.text()
-    qtbot.keyClick(panel.radios["summarise"], Qt.Key.Key_Down)
-    assert panel.radios["stop"].isChecked()
-    qtbot.keyClick(panel.radios["stop"], Qt.Key.Key_Up)
-    qtbot.keyClick(panel, Qt.Key.Key_Escape)
-    loaded.window.composer.submitted.emit("two")
-    assert loaded.engine.requests[-1].overflow.value == "summarise"
+    panel = loaded.window.chat_settings.panel
+    assert panel is not None
+    row = panel.rows["overflow"].row
+    assert isinstance(row, ChoiceRow)
+    assert row.combo.hasFocus()
+    row.set_value("stop")
+    qtbot.waitUntil(lambda: loaded.controller.state.chat.settings.text("overflow") == "stop")
 
 
 def test_a_summary_is_shown_while_it_is_written_and_stands_from_then_on(loaded: AppHarness, qtbot: QtBot) -> None:

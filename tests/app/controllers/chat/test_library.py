@@ -120,14 +120,6 @@ def test_pin_folder_archive_and_order_are_shown_and_kept(harness: AppHarness, qt
     again.close()
 
 
-def test_a_duplicate_is_opened(harness: AppHarness, qtbot: QtBot) -> None:
-    chat = answer(harness, qtbot, "one", "yes")
-    harness.window.sidebar.library_signals.duplicated.emit(chat)
-    assert harness.controller.state.chat_id != chat
-    assert [view.text for view in harness.messages()] == ["one", "yes"]
-    assert sorted(harness.rows()) == ["one", "one (copy)"]
-
-
 class TestUnsent:
     """Text in the composer."""
 

@@ -1,13 +1,11 @@
 """Answers are counted by model names; the pane shows totals, exports them and resets them."""
 
-import json
 import sqlite3
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QPushButton
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.sums import PairSums
@@ -120,24 +118,3 @@ def test_a_reset_that_the_disk_refuses_is_reported(
     qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=PATIENCE_MS)
     assert harness.window.problems[-1].title == "The chats could not be saved"
     assert len(rows(harness)) == 1
-
-
-def test_an_export_that_cannot_be_is_reported(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    harness.controller.statistics.export(tmp_path / "no folder" / "none.json")
-    qtbot.waitUntil(lambda: bool(harness.window.problems), timeout=PATIENCE_MS)
-    assert harness.window.problems[-1].title == "The statistics could not be exported"
-
-
-def test_the_button_asks_for_a_file_and_writes_it(harness: AppHarness, qtbot: QtBot, tmp_path: Path) -> None:
-    answer(harness, qtbot)
-    harness.window.stats.export_button.click()
-    qtbot.waitUntil(lambda: harness.window.findChild(QFileDialog) is not None, timeout=PATIENCE_MS)
-    dialog = harness.window.findChild(QFileDialog)
-    assert dialog is not None
-    name = dialog.findChild(QLineEdit)
-    assert name is not None
-    name.setText(str(tmp_path / "mine.json"))  # when typed, completion would take the Return key
-    qtbot.keyClick(name, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: "Statistics exported to mine.json." in harness.window.notices, timeout=PATIENCE_MS)
-    written = json.loads((tmp_path / "mine.json").read_text("utf-8"))
-    assert written["answers"][0]["tokens"] == written["totals"][0]["tokens"] == 30

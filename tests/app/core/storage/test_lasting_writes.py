@@ -16,7 +16,6 @@ from app.core.storage.chats.opening import StoreLocation, open_chats
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange.transfer import export_chats
 from app.core.storage.settings_file import write_settings
-from app.core.storage.statistics_export import write_file
 
 DATA = b"words" * 1000
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -80,7 +79,6 @@ WRITERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "json": (write_an_export("json"), "out.json"),
     "markdown": (write_an_export("markdown"), "out.markdown"),
     "backup": (write_a_backup, "chats-daily-20261120-120000-000000.db"),
-    "statistics": (lambda folder: write_file(folder / "s.json", ["a"]), "s.json"),
 }
 
 
