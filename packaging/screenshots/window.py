@@ -27,7 +27,6 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.reports import ThreadReports
 from app.core.domain.engine_view import EngineState
-from app.core.domain.models import ModelRef
 from app.core.domain.settings.table import FIELDS
 from app.core.paths import assets_dir, find_paths
 from app.core.storage.settings_file import read_settings, write_settings
@@ -141,19 +140,13 @@ class AppWindow:
 
 
 def capture_models(app_window: AppWindow, options: argparse.Namespace) -> None:
-    """Capture the first steps, and the verdict on a draft for a model of the library."""
+    """Capture the first steps, and add the models to the library."""
     place = app_window.window.models.panel
     app_window.wait(lambda: not place.welcome.is_looking, "the machine")
     app_window.shoot(options.out, "models-first-run")
     for file in (options.target, options.draft):
         place.requests.add_requested.emit(file)
     app_window.wait(lambda: len(place.library.lines) >= 2, "the library")
-    drafts = place.drafts
-    place.requests.drafts_requested.emit(ModelRef(path=options.target))
-    app_window.wait(lambda: not drafts.found_drafts.busy and bool(drafts.found_drafts.rows), "drafts")
-    drafts.list.choose_first()
-    app_window.wait(drafts.card.fit.isVisible, "the verdict")
-    app_window.shoot(options.out, "models-pair", drafts.card)
 
 
 def capture_work(app_window: AppWindow, options: argparse.Namespace) -> None:

@@ -106,8 +106,6 @@ class LibraryLine(QFrame):
 
         words = translate("LibraryLine", "Use as the draft")
         self.draft_action = add("file-box", words, lambda: requests.draft_requested.emit(ref))
-        words = translate("LibraryLine", "Find a draft for it…")
-        self.find_action = add("search", words, lambda: requests.drafts_requested.emit(ref))
         words = translate("LibraryLine", "Show in its folder")
         self.reveal_action = add("folder-open", words, lambda: requests.reveal_requested.emit(row.path))
         self.menu.addSeparator()

@@ -209,9 +209,7 @@ class HubService:
         except EngineError as error:
             log.info("no drafts for %s: %s", target, error)
             return ()
-        by_path = {str(each.path): each for each in models}
-        rows = (by_path[str(each.path)] for each in found.matching if str(each.path) in by_path)
-        return tuple(library_row(each, "", "", *self._by_header(each)) for each in rows)
+        return tuple(library_row(each, "", "", *self._by_header(each)) for each in found)
 
     def record_use(self, target: str, draft: str) -> dict[str, str]:
         """Record in the library that these files are used now, as a pair; returns all pairs (draft by target)."""

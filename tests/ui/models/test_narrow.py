@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMainWindow, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.core.domain.models import DraftList, Presence, VocabularyMatch
+from app.core.domain.models import Presence, VocabularyMatch
 from tests.ui.conftest import ASSETS
 from tests.ui.models import records as r
 from ui.models.panel import PAGES, ModelsPanel
@@ -35,7 +35,6 @@ def narrow(request: pytest.FixtureRequest, qapp: QApplication, qtbot: QtBot) -> 
 
 @pytest.mark.parametrize("page", [key for key, _name, _icon in PAGES])
 def test_every_page_fits(narrow: ModelsPanel, qtbot: QtBot, page: str) -> None:
-    narrow.drafts.set_drafts(DraftList(r.TARGET))
     narrow.open(page)
     assert narrow.minimumSizeHint().width() <= WIDTH
     qtbot.waitUntil(lambda: narrow.width() == WIDTH)
@@ -63,9 +62,10 @@ def test_the_deeds_of_a_pair_stand_below_each_other(narrow: ModelsPanel, qtbot: 
     draft = r.PAIR.draft
     assert draft is not None
     pair = replace(r.PAIR, target=absent, draft=replace(draft, presence=Presence.ABSENT), match=VocabularyMatch.YES)
-    narrow.open("drafts")
-    narrow.drafts.set_pair(pair)
-    area = narrow.drafts.card
+    narrow.open("recommended")
+    narrow.recommended.set_rows(r.catalog())
+    area = narrow.recommended.card
+    area.set_pair(pair)
     first, second = area.findChildren(QPushButton)[-2:]
     area.setFixedWidth(first.sizeHint().width() + second.sizeHint().width())
     qtbot.waitUntil(lambda: second.y() > first.y())

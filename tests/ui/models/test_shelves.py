@@ -246,8 +246,6 @@ def test_every_control_of_the_place_has_a_name(place: ModelsPanel) -> None:
     place.open("search")
     place.search.set_results(SearchQuery(), r.results())
     place.search.pane.show_details(r.details(gated=True))
-    place.drafts.set_drafts(r.drafts())
-    place.drafts.set_pair(r.PAIR)
     place.recommended.set_rows(r.catalog())
     place.library.set_library(r.library(), r.OFFERS)
     place.set_downloads(r.downloads())
@@ -270,7 +268,7 @@ def test_tab_walks_from_the_query_to_the_files(place: ModelsPanel, qtbot: QtBot)
         qtbot.keyClick(focus, Qt.Key.Key_Tab)
     wanted = ["Search models", "Sort by", "Only models that fit this computer", "Results", "Open the model's page"]
     assert [name for name in seen if name in wanted] == wanted
-    assert seen.index("Find a draft for Q2_K") < seen.index("Download Q2_K") < seen.index("Find a draft for Q4_K_M")
+    assert seen.index("Download Q2_K") < seen.index("Chat with Q4_K_M")
 
 
 def test_leaving_the_first_run_ends_it(place: ModelsPanel, qtbot: QtBot) -> None:

@@ -115,7 +115,6 @@ def test_the_models_place(window: MainWindow, page: str) -> None:
     place.search.set_results(place.search.query, evil(hub.results()))
     place.library.set_library(evil(hub.library()), evil(hub.OFFERS))
     place.set_downloads(evil(hub.downloads()))
-    place.drafts.set_drafts(evil(hub.drafts()))
     place.recommended.set_rows(evil(hub.catalog()))
     place.recommended.list.choose_first()
     found = sorted(set(read_as_html()))

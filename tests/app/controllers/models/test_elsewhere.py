@@ -21,7 +21,7 @@ BYTES = builtin_target().read_bytes()
 
 def open_library(harness: AppHarness, qtbot: QtBot) -> None:
     qtbot.keyClick(harness.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
-    click_page(place_of(harness), 3, qtbot)
+    click_page(place_of(harness), 2, qtbot)
 
 
 def test_the_first_steps_offer_what_ollama_keeps_and_chat_with_it(

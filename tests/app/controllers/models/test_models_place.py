@@ -10,12 +10,11 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
-from app.core.domain.models import DownloadStatus, ModelRef, RepoView, VocabularyMatch
+from app.core.domain.models import DownloadStatus, ModelRef, RepoView
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from engine.records import Event
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.models.place_steps import (
-    DRAFT_FILE,
     DRAFT_REPO,
     REPO,
     TARGET_FILE,
@@ -91,18 +90,11 @@ def test_what_fails_without_a_network_is_told_where_it_was_asked(
     filled.close()
     place.requests.repo_requested.emit(REPO)
     qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.search.pane.empty)))
-    place.requests.pair_requested.emit(ModelRef(REPO, TARGET_FILE), ModelRef(DRAFT_REPO, DRAFT_FILE))
-    qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.drafts.card)))
     _wait_for_jobs(harness, qtbot)
 
 
-def test_a_model_that_is_gone_from_the_hub_is_told_by_its_name(harness: AppHarness, qtbot: QtBot) -> None:
-    place = place_of(harness)
-    place.requests.pair_requested.emit(ModelRef(REPO, "tiny-target-Q2_K.gguf"), None)
-    words = f"{REPO} does not contain tiny-target-Q2_K.gguf."
-    qtbot.waitUntil(lambda: words in " ".join(texts_of(place.drafts.card)))
-    harness.window.models.open("library")
-    place.requests.chat_requested.emit(ModelRef(REPO, TARGET_FILE), None)  # the model was removed after it was shown
+def test_a_model_that_is_gone_is_told_by_its_name(harness: AppHarness, qtbot: QtBot) -> None:
+    place_of(harness).requests.chat_requested.emit(ModelRef(REPO, TARGET_FILE), None)  # removed after it was shown
     qtbot.waitUntil(lambda: bool(harness.window.problems))
     assert harness.window.problems[-1].message == f"{TARGET_FILE} is missing."
     _wait_for_jobs(harness, qtbot)
@@ -149,7 +141,7 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     again.close()
 
 
-def test_search_details_draft_pull_and_chat(
+def test_recommended_pair_pull_and_chat(
     filled: LoopbackHub, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed(tmp_path / "catalog.toml", target=builtin_target().stat().st_size, draft=builtin_draft().stat().st_size)
@@ -158,17 +150,11 @@ def test_search_details_draft_pull_and_chat(
     harness = open_app(real_engine)
     place = place_of(harness)
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    search_and_open(harness, qtbot, "tiny-GGUF")
-    click(place.search, "Find a draft for Q8_0", qtbot)
-    assert place.page == "drafts"
-    qtbot.waitUntil(lambda: not place.drafts.found_drafts.busy and bool(place.drafts.found_drafts.rows))
-    matching = [row for row in place.drafts.found_drafts.rows if row.match is VocabularyMatch.YES]
-    assert [row.side.ref.file for row in matching] == [DRAFT_FILE]
-    place.drafts.list.setFocus()
-    place.drafts.list.choose_first()
-    qtbot.waitUntil(place.drafts.card.fit.isVisible)
-    assert place.drafts.card.verdict.text.text() == "The draft matches"
-    click(place.drafts.card, "Download and chat", qtbot)
+    qtbot.mouseClick(harness.window.sidebar.models_button, Qt.MouseButton.LeftButton)
+    click_page(place, 0, qtbot)
+    qtbot.waitUntil(lambda: place.recommended.card.verdict.text.text() == "The draft matches")
+    assert place.recommended.card.fit.isVisible()
+    click(place.recommended.card, "Download and chat", qtbot)
     qtbot.waitUntil(lambda: not harness.window.models.is_open)
     models = harness.paths.models
     qtbot.waitUntil(lambda: _is_loaded(harness, models))
@@ -179,7 +165,7 @@ def test_search_details_draft_pull_and_chat(
     assert answer.state is MessageState.COMPLETE
     assert answer.text.strip()
     qtbot.keyClick(harness.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
-    click_page(place, 3, qtbot)
+    click_page(place, 2, qtbot)
     qtbot.waitUntil(lambda: {line.row.in_use for line in place.library.lines} == {"target", "draft"})
     harness.close()
 

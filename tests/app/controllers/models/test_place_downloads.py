@@ -27,11 +27,11 @@ __all__ = ["filled", "harness", "hub"]  # fixtures
 def test_a_download_arrives_in_the_library_and_can_be_removed(harness: AppHarness, qtbot: QtBot) -> None:
     place = place_of(harness)
     search_and_open(harness, qtbot, "tiny-draft")
-    qtbot.mouseClick(place.search.pane.files.action_buttons[DRAFT_FILE][-1], LEFT)
-    click_page(place, 4, qtbot)
+    qtbot.mouseClick(place.search.pane.files.action_buttons[DRAFT_FILE], LEFT)
+    click_page(place, 3, qtbot)
     lines = place.downloads.lines
     qtbot.waitUntil(lambda: bool(lines) and all(line.status is DownloadStatus.DONE for line in lines.values()))
-    click_page(place, 3, qtbot)
+    click_page(place, 2, qtbot)
     qtbot.waitUntil(lambda: len(place.library.lines) == 1)
     line = place.library.lines[0]
     file = Path(line.row.path)
