@@ -142,7 +142,6 @@ class AppWindow:
 def capture_models(app_window: AppWindow, options: argparse.Namespace) -> None:
     """Capture the first steps, and add the models to the library."""
     place = app_window.window.models.panel
-    app_window.wait(lambda: not place.welcome.is_looking, "the machine")
     app_window.shoot(options.out, "models-first-run")
     for file in (options.target, options.draft):
         place.requests.add_requested.emit(file)

@@ -59,10 +59,9 @@ def fill_models(window: MainWindow, page: str) -> QWidget:
     place.open(page)
     place.recommended.set_rows(hub.catalog())
     place.recommended.list.choose_first()
-    place.search.set_results(place.search.query, hub.results())
+    place.search.set_results(place.search.field.text(), hub.results())
     place.library.set_library(hub.library(), hub.OFFERS)
     place.set_downloads(hub.downloads())
-    place.welcome.set_pairs(hub.catalog())
     place.welcome.set_first_model(hub.FIRST)
     return place
 

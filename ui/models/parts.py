@@ -42,7 +42,7 @@ class ModelsRequests(QObject):
     # "recommended", "search", "library", "downloads", "engines" or "welcome"
     page_requested = Signal(str)
     page_shown = Signal(str)
-    search_requested = Signal(object)  # a `SearchQuery`
+    search_requested = Signal(str)
     repo_requested = Signal(str)  # show the details of a repository
     # access token for gated models
     token_entered = Signal(str)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.hub_service import HubService
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
-    from app.core.domain.models import RepoView, SearchQuery
+    from app.core.domain.models import RepoView
     from app.core.hub.tokens import TokenStore
     from ui.models.panel import ModelsPanel
 
@@ -131,10 +131,10 @@ class HubController(PartsController):
         elif page == WELCOME:
             self._library.on_page()  # that page also offers models of other apps
 
-    def _search(self, query: SearchQuery) -> None:
+    def _search(self, text: str) -> None:
         search = self._panel.search
-        show = partial(search.set_results, query)
-        self._jobs.run("search", lambda _stop: self.service.search(query), show, search.set_problem)
+        show = partial(search.set_results, text)
+        self._jobs.run("search", lambda _stop: self.service.search(text), show, search.set_problem)
 
     def _open_repo(self, repo: str) -> None:
         def failed(problem: Problem) -> None:

@@ -23,7 +23,6 @@ from app.core.paths import assets_dir
 from engine.records import FitLevel, Problem
 from ui.models.panel import ModelsPanel
 from ui.models.parts import WELCOME
-from ui.models.welcome_page import NONE_FITS
 from ui.text.language import translate
 from ui.text.problem_words import explanation, in_words
 
@@ -68,12 +67,8 @@ class HubPairsController(PartsController):
             self._show_all()
 
     def _on_page(self, page: str) -> None:
-        def suggest(rows: tuple[CatalogRow, ...]) -> None:
-            self._panel.welcome.set_pairs(rows, "" if rows else translate("WelcomePage", NONE_FITS))
-
         if page == WELCOME:
             self._find_first_model()
-            self._jobs.run("suggested", lambda _stop: self._pairs().suggested(), suggest)
         elif page == "recommended":
             self._show_all()
 

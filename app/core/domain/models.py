@@ -12,7 +12,6 @@ from pathlib import Path
 from app.core.domain.speed.pair_speed import PairSpeed
 from engine.records import FitLevel
 
-NUM_SUGGESTED = 3  # number of pairs suggested in the first steps
 LARGEST_DRAFT_SHARE = 0.2  # draft size / target size: larger drafts gain little
 
 
@@ -84,15 +83,6 @@ class VocabularyMatch(StrEnum):
     NO = "no"
     CHECKING = "checking"
     UNCHECKED = "unchecked"
-
-
-@dataclass(frozen=True, slots=True)
-class SearchQuery:
-    """``sort`` is "downloads", "updated" or "name"."""
-
-    text: str = ""
-    sort: str = "downloads"
-    only_fitting: bool = False
 
 
 @dataclass(frozen=True, slots=True)

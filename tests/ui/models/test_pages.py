@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -10,7 +10,6 @@ from app.core.domain.engines import RemoteModel, ServerFacts, ServerKind, Server
 from app.core.domain.models import (
     ModelRef,
     Presence,
-    SearchQuery,
     Suitability,
     VocabularyMatch,
 )
@@ -31,28 +30,20 @@ OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the netw
 def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: ModelsPanel, qtbot: QtBot) -> None:
     queries = asked(place.requests.search_requested)
     place.open("search")
-    assert queries == [(SearchQuery(),)]
+    assert queries == [("",)]
     qtbot.keyClicks(place.search.field, "qwen")
     qtbot.waitUntil(lambda: len(queries) == 2, timeout=30_000)
-    assert queries[1] == (SearchQuery("qwen"),)
-    place.search.set_results(SearchQuery(), r.results())
+    assert queries[1] == ("qwen",)
+    place.search.set_results("", r.results())
     assert place.search.list.rows.rowCount() == 0
-    place.search.set_results(SearchQuery("qwen"), r.results())
+    place.search.set_results("qwen", r.results())
     assert place.search.list.rows.rowCount() == len(r.results())
     assert place.search.status.text() == "5 models"
 
 
-def test_order_and_filter_ask_again(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("search")
-    queries = asked(place.requests.search_requested)
-    place.search.sort.setCurrentIndex(2)
-    qtbot.mouseClick(place.search.fitting, LEFT, pos=QPoint(10, place.search.fitting.height() // 2))
-    assert [query for (query,) in queries] == [SearchQuery("", "name"), SearchQuery("", "name", True)]
-
-
 def test_a_result_says_size_verdict_and_gate_in_words(place: ModelsPanel) -> None:
     place.open("search")
-    place.search.set_results(SearchQuery(), r.results())
+    place.search.set_results("", r.results())
     rows = place.search.list.rows
     spoken = rows.data(rows.index(1, 0), Qt.ItemDataRole.AccessibleTextRole)
     assert spoken is not None
@@ -64,10 +55,10 @@ def test_nothing_found_and_no_network_say_what_to_do(place: ModelsPanel, qtbot: 
     qtbot.keyClicks(place.search.field, "zzz")
     place.search.search()
     queries = asked(place.requests.search_requested)
-    place.search.set_results(place.search.query, [])
+    place.search.set_results(place.search.field.text(), [])
     assert "Nothing found" in said(place.search)
     qtbot.mouseClick(pressed(place.search, "Clear the search"), LEFT)
-    assert queries == [(SearchQuery(),)]
+    assert queries == [("",)]
     place.search.set_problem(OFFLINE)
     assert "No connection. Check the network." in said(place.search)
     qtbot.mouseClick(pressed(place.search, "Try again"), LEFT)
@@ -242,19 +233,7 @@ def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
     assert "No recommendations" in said(place.recommended)
 
 
-# ---- what is found nowhere, and engines of others ------------------------------------------------------------------
-
-
-def test_where_nothing_fits_all_sizes_are_offered(place: ModelsPanel, qtbot: QtBot) -> None:
-    queries = asked(place.requests.search_requested)
-    place.open("search")
-    place.search.fitting.setChecked(True)
-    place.search.set_results(SearchQuery(only_fitting=True), [])
-    assert "no such repository" in said(place.search.nothing)
-    qtbot.mouseClick(pressed(place.search.nothing, "Show all sizes"), LEFT)
-    assert queries[-1] == (SearchQuery(),)
-    place.search.set_results(SearchQuery(), [])
-    assert "no such repository" in said(place.search.nothing)
+# ---- engines of others ------------------------------------------------------------------
 
 
 def test_an_engine_is_shown_with_what_it_tells(place: ModelsPanel) -> None:

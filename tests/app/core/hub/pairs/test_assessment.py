@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 
 from app.core.domain.models import FileKind
-from app.core.hub.file_names import kind_of
-from app.core.hub.pairs.draft_finder import find_drafts
+from app.core.hub.pairs.assessment import find_drafts
 from app.core.hub.records import LibraryModel, Origin
 from app.core.hub.remote_header import KnownModel, read_local_header
 from engine.errors import ModelFileError
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.heads.head_factory import eagle3_for
-from tests.engine.heads.head_sessions import KINDS
 
 pytestmark = pytest.mark.usefixtures("warm_helpers")
 
@@ -53,17 +51,6 @@ def test_models_here_are_judged_by_their_headers(target: KnownModel, tmp_path: P
     found = names(find_drafts(target, library))
     assert "eagle3-tiny" in found
     assert [name for name in found if name != "eagle3-tiny"] == ["draft", "half", "stranger"], "the cheapest first"
-
-
-@pytest.mark.parametrize("kind", [kind for kind, (_, head) in KINDS.items() if head is not None])
-def test_heads_of_every_family_are_found_by_their_headers(kind: str, tmp_path: Path) -> None:
-    make_target, make_head = KINDS[kind]
-    assert make_head is not None
-    is_llama = make_target().metadata["general.architecture"][1] == "llama"
-    path = (TARGET if is_llama else make_target()).write(tmp_path / "target.gguf")  # large enough for a gain
-    name = f"{kind.split(maxsplit=1)[0]}-target.gguf"
-    head = make_head().write(tmp_path / name)
-    assert [one.path for one in find_drafts(read_local_header(path), [here(head, kind_of(name))])] == [head]
 
 
 def test_a_copy_of_the_target_and_a_second_copy_of_a_draft_are_not_listed(target: KnownModel, tmp_path: Path) -> None:
