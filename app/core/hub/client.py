@@ -54,7 +54,6 @@ TIMEOUT_S = 20.0  # maximum time without a byte
 MAX_ANSWER_S = 120.0  # maximum time for a small answer, even if bytes keep arriving
 MAX_API_BYTES = 16 << 20
 MAX_REDIRECTS = 5
-MAX_LIMIT = 200
 _EXPAND = ("gguf", "downloads", "likes", "siblings", "lastModified", "gated", "tags", "cardData")
 MAX_SIZE_BYTES = 1 << 46
 MAX_WAIT_S = 3600.0
