@@ -18,7 +18,7 @@ ALONE := smollm2-135m-instruct-q4_1.gguf
 # A home of its own keeps earlier measurements from having an influence.
 REAL = PACELINE_HOME=build/bench-real/home $(VENV)/bin/python -m app bench --prompts assets/workloads/real \
 	--per-category 10 --repeat 3 --temperature 0,0.8 --max-tokens 128 --ctx 4096 \
-	$(if $(PEER),--peer "llama-server=$(PEER)") $(if $(MINUTES),--max-minutes $(MINUTES))
+	$(if $(PEER),--peer "$(PEER)") $(if $(MINUTES),--max-minutes $(MINUTES))
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
@@ -48,10 +48,10 @@ bench-real: ## auto on real models of MODELS=DIR, beside the llama-server PEER=P
 	@test -d "$(MODELS)" || { echo "Say where the models are: make bench-real MODELS=DIR" >&2; exit 2; }
 	@$(SETUP) run
 	@mkdir -p build/bench-real/home
-	@$(REAL) --model "$(MODELS)/$(PAIR_TARGET)" --draft "$(MODELS)/$(PAIR_DRAFT)" --peer no-draft \
-		--markdown build/bench-real/pair.md --json build/bench-real/pair.json
+	@$(REAL) --model "$(MODELS)/$(PAIR_TARGET)" --draft "$(MODELS)/$(PAIR_DRAFT)" \
+		--json build/bench-real/pair.json > build/bench-real/pair.md
 	@$(REAL) --model "$(MODELS)/$(ALONE)" \
-		--markdown build/bench-real/alone.md --json build/bench-real/alone.json
+		--json build/bench-real/alone.json > build/bench-real/alone.md
 
 screenshots: ## draw the pictures of the README, with the models of MODELS=DIR
 	@test -d "$(MODELS)" || { echo "Say where the models are: make screenshots MODELS=DIR" >&2; exit 2; }

@@ -64,7 +64,7 @@ def test_links_to_a_heading_find_it(name: str) -> None:
 def test_commands_that_are_shown_exist(name: str) -> None:
     for line in commands_in(text_of(name)):
         words = shlex.split(line, comments=True)
-        make_parser().parse_args(words[: words.index("<")] if "<" in words else words)
+        make_parser().parse_args(words[: next((i for i, word in enumerate(words) if word in "<>"), None)])
 
 
 def test_the_readme_shows_commands() -> None:

@@ -24,7 +24,7 @@ from app.cli.output import (
     write_reports,
 )
 from app.cli.run import load_request, open_session
-from app.core.benchmark.peers import open_peers, read_peer
+from app.core.benchmark.peers import LlamaServerPeer
 from app.core.benchmark.prompts import BenchmarkPrompt, distinct, prompt_files, read_prompts
 from app.core.benchmark.report import answers_verdict, as_markdown, make_report
 from app.core.benchmark.runner import OwnEngine, Runner, make_variants
@@ -40,10 +40,9 @@ def command(options: argparse.Namespace) -> int:
     """Measure and report; after Ctrl+C or a failure the report has the results so far. Returns the exit code."""
     with option_errors("This cannot be measured", "Change the option or the file."):
         resolve_names(options)
-        check_reports(options.json, options.markdown)
+        check_reports(options.json)
         prompts = _prompts(options)
         plan = _plan(options)
-        peers = [read_peer(word) for word in options.peer]
     with ended_by_signals(), ExitStack() as stack:
         session = open_session()
         stack.callback(session.close)
@@ -55,7 +54,10 @@ def command(options: argparse.Namespace) -> int:
             if mode in options.modes:
                 print(f"paceline: {mode.value} is left out: {reason}", file=sys.stderr)
         own = OwnEngine(session, make_variants(options.modes, options.depths, set(ready.unavailable)))
-        runner = Runner(own, open_peers(peers, load, ready, stack), prompts, plan)
+        peers = [LlamaServerPeer(options.peer, load, ready)] if options.peer else []
+        for peer in peers:
+            stack.callback(peer.close)
+        runner = Runner(own, peers, prompts, plan)
         status = measure(runner)
     if not runner.runs:
         return status
@@ -71,7 +73,7 @@ def command(options: argparse.Namespace) -> int:
         notify(verdict)
     page, as_json = as_markdown(report), json.dumps(report.as_dict(), indent=1, ensure_ascii=False) + "\n"
     print(page)
-    return write_reports((options.json, as_json), (options.markdown, page)) or status or int(is_fault)
+    return write_reports((options.json, as_json)) or status or int(is_fault)
 
 
 def measure(runner: Runner) -> int:

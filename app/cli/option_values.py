@@ -70,12 +70,6 @@ def minutes(text: str) -> float:
     return number
 
 
-def web_origin(text: str) -> str:
-    from app.core.server.access import origin_of  # noqa: PLC0415  (other commands do without the server's libraries)
-
-    return _list_of(text, origin_of, "an origin such as https://app.example")[0]
-
-
 def host(text: str) -> str:
     from app.core.domain.local_server import host_name  # noqa: PLC0415
 

@@ -11,7 +11,6 @@ from typing import NoReturn
 import app
 from app.cli import option_values as values
 from app.cli.output import INTERRUPTED, discard_output, fail, prepare_streams
-from engine.embeddings import Pooling
 from engine.errors import PacelineError
 from engine.records import CacheType, FlashAttention, Mode, Problem, SamplingParams, SplitMode
 
@@ -152,8 +151,6 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--port", type=values.port, default=8080, metavar="N", help="default 8080; 0 is any free one")
     name = "another name of this server, such as host.docker.internal; repeatable"
     add("--allow-host", type=values.host, action="append", default=[], metavar="NAME", help=name)
-    origin = "also accept requests of this site's pages, with the key; repeatable"
-    add("--allow-origin", type=values.web_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     add("--queue", type=values.queue, default=32, metavar="N", help="requests that may wait; default 32")
     models = parser.add_argument_group("models")
     _add_model_options(models)
@@ -161,15 +158,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--mmproj", metavar="M.gguf", help="the model's vision file; default: the one beside it")
     add("--alias", metavar="NAME", help="the model's name in answers and in the list")
     add("--embedding-model", metavar="E.gguf", help="an additional model for embeddings")
-    add(
-        "--pooling",
-        choices=[kind.value for kind in Pooling if kind is not Pooling.RANK],
-        help="how its vectors are pooled; default: its own way",
-    )
     at_once = "concurrent answers; default 0: by memory, up to 4. Each has the whole context"
     add("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
-    idle = "unload the models after this time without a request; the next request loads them again"
-    add("--idle-unload", type=values.minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("defaults of requests")
     group.add_argument("--system", metavar="S", help="a system prompt for chats without one")
     _add_mode_options(group)
@@ -214,10 +204,8 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     add("--per-category", type=values.count, metavar="N", help="only the first N prompts of each workload")
     add("--repeat", type=values.count, default=1, metavar="R", help="number of rounds; default 1")
     add("--max-minutes", type=values.minutes, metavar="M", help="stop after this time and report")
-    peers = "llama-server=PATH, or no-draft (auto without the draft); repeatable"
-    add("--peer", action="append", default=[], metavar="NAME=PATH", help=peers)
+    add("--peer", metavar="PATH", help="also measure llama.cpp's server, the program at this path")
     add("--json", metavar="OUT", help="also write the report as JSON")
-    add("--markdown", metavar="OUT", help="also write the report as Markdown")
 
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
@@ -303,8 +291,6 @@ def _add_models(parser: argparse.ArgumentParser) -> None:
 
     found = action("search", "look for GGUF repositories on the Hugging Face hub")
     found.add_argument("query", metavar="QUERY")
-    found.add_argument("--sort", choices=("downloads", "likes", "updated", "trending"), default="downloads")
-    found.add_argument("--limit", type=int, default=20, metavar="N")
     shown = action("show", "the models of one repository")
     shown.add_argument("repo", metavar="REPO", help="owner/name")
     pull = action("pull", "download a model; the same command continues a stopped download")

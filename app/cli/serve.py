@@ -25,12 +25,11 @@ from app.core.paths import builtin_target, find_paths
 from app.core.server.access import AllowedHosts
 from app.core.server.api_key import find_key
 from app.core.server.application import make_application
-from app.core.server.engine_job import CallJob, EngineJob, unload
+from app.core.server.engine_job import EngineJob
 from app.core.server.library import LoadableModel, ModelSwitch
 from app.core.server.listening import HttpServer, address_of, bind
 from app.core.server.pictures import PictureSource
 from app.core.server.protocol import ServedModel
-from app.core.server.request_log import RequestLog
 from app.core.server.scheduler import Scheduler
 from engine.embeddings import EmbeddingModel, Pooling
 from engine.errors import EngineError, ModelLoadError
@@ -123,11 +122,8 @@ def _embedder(options: argparse.Namespace) -> Embedder | None:
         ValueError: the model does not make embeddings.
     """
     if options.embedding_model is None:
-        if options.pooling:
-            raise ValueError("--pooling needs an --embedding-model.")
         return None
-    pooling = Pooling(options.pooling) if options.pooling else None
-    return Embedder(Path(options.embedding_model), options.threads, pooling)
+    return Embedder(Path(options.embedding_model), options.threads)
 
 
 def _embedding_notice(model: EmbeddingModel) -> str:
@@ -208,9 +204,9 @@ def _serve(
 ) -> int:
     """Serve until a signal raises an exception in this thread."""
     scheduler = Scheduler(engine, models, max_waiting=options.queue)
-    hosts = AllowedHosts(options.host, frozenset(options.allow_origin), frozenset(options.allow_host))
-    app = make_application(scheduler, RequestLog(), key, hosts, embedder=embedder)
-    with ended_by_signals(), _unload_when_idle(engine, scheduler, options.idle_unload):
+    hosts = AllowedHosts(options.host, frozenset(options.allow_host))
+    app = make_application(scheduler, key, hosts, embedder=embedder)
+    with ended_by_signals():
         try:
             model = models.current()
             notify(f"{model.name}{_about(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
@@ -231,34 +227,6 @@ def _about(ready: EngineReady) -> str:
     elif head is not None:
         words += f", drafted by its own head ({head.head_method})"
     return words + (f", up to {target.parallel} answers at once" if target.parallel > 1 else "")
-
-
-@contextlib.contextmanager
-def _unload_when_idle(engine: EngineClient, scheduler: Scheduler, minutes: float | None) -> Iterator[None]:
-    """Unload the models after ``minutes`` without a request; the next request loads them again."""
-    if minutes is None:
-        yield
-        return
-    seconds, changed, is_over = minutes * 60.0, threading.Event(), threading.Event()
-
-    def on_event(event: Event) -> None:
-        if isinstance(event, JobEnded) and event.value:
-            notify("the models are unloaded; the next request loads them again")
-
-    def watch() -> None:
-        while not is_over.is_set():
-            if changed.wait(seconds):
-                changed.clear()
-            elif (activity := scheduler.activity).num_waiting == activity.num_running == 0:
-                engine.submit(RunJob(CallJob(unload), background=True), on_event)
-
-    scheduler.on_change = changed.set
-    threading.Thread(target=watch, name="idle", daemon=True).start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        changed.set()
 
 
 @contextlib.contextmanager

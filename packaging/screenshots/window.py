@@ -8,13 +8,10 @@ Models and measurements are real. All data is in temporary folders; the hub is n
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
-import threading
 import time
-import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -27,7 +24,6 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.controllers.reports import ThreadReports
 from app.core.domain.engine_view import EngineState
-from app.core.domain.models import ModelRef
 from app.core.domain.settings.table import FIELDS
 from app.core.paths import assets_dir, find_paths
 from app.core.storage.settings_file import read_settings, write_settings
@@ -141,19 +137,12 @@ class AppWindow:
 
 
 def capture_models(app_window: AppWindow, options: argparse.Namespace) -> None:
-    """Capture the first steps, and the verdict on a draft for a model of the library."""
+    """Capture the first steps, and add the models to the library."""
     place = app_window.window.models.panel
-    app_window.wait(lambda: not place.welcome.is_looking, "the machine")
     app_window.shoot(options.out, "models-first-run")
     for file in (options.target, options.draft):
         place.requests.add_requested.emit(file)
     app_window.wait(lambda: len(place.library.lines) >= 2, "the library")
-    drafts = place.drafts
-    place.requests.drafts_requested.emit(ModelRef(path=options.target))
-    app_window.wait(lambda: not drafts.found_drafts.busy and bool(drafts.found_drafts.rows), "drafts")
-    drafts.list.choose_first()
-    app_window.wait(drafts.card.fit.isVisible, "the verdict")
-    app_window.shoot(options.out, "models-pair", drafts.card)
 
 
 def capture_work(app_window: AppWindow, options: argparse.Namespace) -> None:
@@ -249,27 +238,13 @@ class Pictures:
         dialog.close()
 
     def server(self) -> None:
-        """The local server's page after a program's request."""
+        """The local server's page."""
         self._window.dialogs.saved.emit({"server": True})
         self._window.sidebar.server_button.click()
         page = self._window.server.page
-        url, key = page.access.url, page.access.key
+        key = page.access.key
         self._app.wait(lambda: page.queue.isVisibleTo(page) and bool(key.text()), "the server")
-        for question in BEFORE:
-            asking = threading.Thread(target=ask_over_http, args=(url.text(), key.text(), question))
-            asking.start()
-            self._app.wait(lambda: not asking.is_alive(), "a program's answer")  # noqa: B023
-        self._app.settle()
         self._app.shoot(self._out, "server")
-
-
-def ask_over_http(url: str, key: str, question: str) -> None:
-    """Send a request to the local server, as a program would."""
-    body = {"messages": [{"role": "user", "content": question}], "max_tokens": 64}
-    headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    request = urllib.request.Request(f"{url}/chat/completions", json.dumps(body).encode(), headers)  # noqa: S310
-    with urllib.request.urlopen(request) as answer:  # noqa: S310
-        answer.read()
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ from ui.window.main_window import MainWindow
 
 ANSWER = "Prose with a [link](https://example.org).\n\n```python\nprint(1)\n```\n\n| a |\n|---|\n| b |\n"
 DIALOGS = ("chat_settings", "shortcuts", "link", "question", "attachment")
-MODELS_PAGES = ("recommended", "search", "drafts", "library", "downloads", "welcome")
+MODELS_PAGES = ("recommended", "search", "library", "downloads", "welcome")
 SETTINGS_PAGES = tuple(f"settings {row}" for row in range(7))
 PLACES = ("window", *DIALOGS, *SETTINGS_PAGES, *MODELS_PAGES)
 
@@ -59,11 +59,9 @@ def fill_models(window: MainWindow, page: str) -> QWidget:
     place.open(page)
     place.recommended.set_rows(hub.catalog())
     place.recommended.list.choose_first()
-    place.search.set_results(place.search.query, hub.results())
-    place.drafts.set_drafts(hub.drafts())
+    place.search.set_results(place.search.field.text(), hub.results())
     place.library.set_library(hub.library(), hub.OFFERS)
     place.set_downloads(hub.downloads())
-    place.welcome.set_pairs(hub.catalog())
     place.welcome.set_first_model(hub.FIRST)
     return place
 

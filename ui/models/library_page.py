@@ -22,7 +22,7 @@ from ui.text.formatting import size
 from ui.text.language import Translator, translate
 from ui.text.model_titles import title_of
 from ui.theme.theme import Theme
-from ui.widgets.building import ElidedLabel, button, hbox, label, line_edit, page_column, reorder, scroll_area, vbox
+from ui.widgets.building import ElidedLabel, button, hbox, label, page_column, reorder, scroll_area, vbox
 from ui.widgets.dialogs import ConfirmDialog
 from ui.widgets.icon_button import IconButton
 from ui.widgets.popups import Menu
@@ -30,10 +30,6 @@ from ui.widgets.popups import Menu
 tr = Translator("LibraryPage")
 
 WIDTH_PX = 860
-
-
-def _has_words(typed: str, *texts: str) -> bool:
-    return all(word in " ".join(texts).casefold() for word in typed.casefold().split())
 
 
 def facts(row: LibraryRow) -> str:
@@ -106,8 +102,6 @@ class LibraryLine(QFrame):
 
         words = translate("LibraryLine", "Use as the draft")
         self.draft_action = add("file-box", words, lambda: requests.draft_requested.emit(ref))
-        words = translate("LibraryLine", "Find a draft for it…")
-        self.find_action = add("search", words, lambda: requests.drafts_requested.emit(ref))
         words = translate("LibraryLine", "Show in its folder")
         self.reveal_action = add("folder-open", words, lambda: requests.reveal_requested.emit(row.path))
         self.menu.addSeparator()
@@ -141,9 +135,6 @@ class LibraryPage(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self._all_lines: list[LibraryLine] = []
-        self._all_offers: list[OfferCard] = []
-        # those that pass the filter
         self.lines: list[LibraryLine] = []
         self.offer_cards: list[OfferCard] = []
         self._shown: tuple[tuple[LibraryRow, ...], tuple[Offer, ...]] | None = None
@@ -152,10 +143,6 @@ class LibraryPage(QWidget):
             tr("Add a GGUF file…"), self._ask_file, tip=tr("The file stays where it is; nothing is copied.")
         )
         self.ways = OtherModelSources(requests)
-        self.filter = line_edit(tr("Filter the models"), tr("Filter"))
-        self.filter.setClearButtonEnabled(True)
-        self.filter.textChanged.connect(self._apply_filter)
-        self.nothing = label("", "muted", wrap=True)
         self.models = vbox(spacing=8)
         self.offers = vbox(spacing=8)
         self.offers_heading = label(tr("Found on this computer"), "section")
@@ -188,13 +175,11 @@ class LibraryPage(QWidget):
             names,
             actions,
             8,
-            self.filter,
             self.offers_heading,  # above the models, so that nothing here moves
             self.offers,
             self.models_heading,
             self.empty,
             self.models,
-            self.nothing,
             width_px=WIDTH_PX,
             margins=(24, 20, 24, 24),
             spacing=8,
@@ -226,39 +211,25 @@ class LibraryPage(QWidget):
         self.add_button.setVisible(not is_empty)  # the empty page has its own button
         self.words.setText(_summary_text(rows))
         is_removed = self._update_cards(focus)
-        self._apply_filter()
+        self.offers_heading.setVisible(bool(offers))
+        self.models_heading.setVisible(bool(offers) and bool(rows))
         if had_focus and (is_removed or (is_empty and focus in (self.ways.folder_button, self.add_button))):
             self._add_file_button.setFocus(Qt.FocusReason.OtherFocusReason)  # keyboard users need a new focus
 
     def _update_cards(self, focus: QWidget | None) -> bool:
         """Create a card per model and offer; unchanged cards are reused. True if the card of ``focus`` was removed."""
         rows, offers = self._shown or ((), ())
-        lines = {line.row: line for line in self._all_lines}
+        lines = {line.row: line for line in self.lines}
         by_use = sorted(rows, key=lambda row: -row.last_used.timestamp() if row.last_used else 0.0)
         wanted = [lines.get(row) or LibraryLine(self._theme, self._requests, row) for row in by_use]
-        cards = {card.offer: card for card in self._all_offers}
+        cards = {card.offer: card for card in self.offer_cards}
         found = [cards.get(offer) or self._offer_card(offer) for offer in offers]
-        gone = [each for each in (*self._all_lines, *self._all_offers) if each not in wanted and each not in found]
+        gone = [each for each in (*self.lines, *self.offer_cards) if each not in wanted and each not in found]
         is_removed = focus is not None and any(each.isAncestorOf(focus) for each in gone)
-        reorder(self.models, self._all_lines, wanted)
-        reorder(self.offers, self._all_offers, found)
-        self._all_lines, self._all_offers = wanted, found
+        reorder(self.models, self.lines, wanted)
+        reorder(self.offers, self.offer_cards, found)
+        self.lines, self.offer_cards = wanted, found
         return is_removed
-
-    def _apply_filter(self) -> None:
-        typed = self.filter.text()
-        self.lines = [line for line in self._all_lines if _has_words(typed, line.row.name, line.facts.text())]
-        self.offer_cards = [
-            card for card in self._all_offers if _has_words(typed, card.offer.name, card.offer.found_in)
-        ]
-        for card in (*self._all_lines, *self._all_offers):
-            card.setVisible(card in self.lines or card in self.offer_cards)
-        number = len(self.offer_cards)
-        self.offers_heading.setVisible(bool(number))
-        self.models_heading.setVisible(bool(number) and bool(self.lines))
-        self.filter.setVisible(len(self._all_lines) + len(self._all_offers) > 1)
-        self.nothing.setText(tr("No model matches “{words}”.").format(words=typed.strip()))
-        self.nothing.setVisible(bool(self._all_lines) and not self.lines and not number)
 
     def _offer_card(self, offer: Offer) -> OfferCard:
         def add() -> None:

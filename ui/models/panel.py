@@ -1,8 +1,6 @@
 """The Models panel: its pages, the page list, and banners below."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from math import ceil
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
@@ -13,11 +11,8 @@ from app.core.domain.models import (
     CatalogRow,
     Download,
     DownloadStatus,
-    DraftCandidate,
-    DraftList,
     PairView,
     Suitability,
-    VocabularyMatch,
 )
 from engine.records import FitLevel, Problem
 from ui.models.downloads_page import DownloadsPage
@@ -27,12 +22,11 @@ from ui.models.parts import WELCOME, EmptyPagePlaceholder, ModelsRequests, list_
 from ui.models.remote_servers_page import RemoteServersPage
 from ui.models.search_page import LinkDialog, SearchPage
 from ui.models.welcome_page import WelcomePage
-from ui.models.words import DRAFTING_WORDS, FIT, MATCH, bytes_or_unknown, speed_words
+from ui.models.words import DRAFTING_WORDS, FIT, bytes_or_unknown, speed_words
 from ui.text.language import Translator, mark, translate
-from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.banner import Banner
-from ui.widgets.building import ElidedLabel, button, empty_layout, grid, hbox, label, show_text, vbox
+from ui.widgets.building import button, empty_layout, grid, hbox, label, vbox
 from ui.widgets.choice_list import Choice, ChoiceList, grouped
 
 tr = Translator("RecommendedPage")
@@ -43,7 +37,6 @@ NAME_MARGIN_PX = 76  # margins, an icon, and the number of downloads
 PAGES = (
     ("recommended", mark("Place", "Recommended"), "sparkles"),
     ("search", mark("Place", "Search"), "search"),
-    ("drafts", mark("Place", "Drafts"), "puzzle"),
     ("library", mark("Place", "Library"), "library"),
     ("downloads", mark("Place", "Downloads"), "download"),
     ("engines", mark("Place", "Remote servers"), "server"),
@@ -166,129 +159,7 @@ class RecommendedPage(QWidget):
         self.right.setCurrentIndex(1)
 
 
-ORIGINS = (mark("HubPairs", "on this computer"), mark("HubPairs", "recommended"))
-
-
-def draft_rows(rows: Sequence[DraftCandidate]) -> list[Choice]:
-    """Matching drafts first, then those with another vocabulary, unchecked ones, and rejected ones with reasons."""
-    groups = (
-        (translate("DraftsPage", "Matching"), (VocabularyMatch.YES,)),
-        (translate("DraftsPage", "With another vocabulary"), (VocabularyMatch.TRANSLATED,)),
-        (translate("DraftsPage", "Could not be checked"), (VocabularyMatch.UNCHECKED, VocabularyMatch.CHECKING)),
-        (translate("DraftsPage", "Not suitable"), (VocabularyMatch.NO,)),
-    )
-    return grouped((heading, [_draft_choice(row) for row in rows if row.match in kinds]) for heading, kinds in groups)
-
-
-def _key(row: DraftCandidate) -> str:
-    ref = row.side.ref
-    return f"{ref.repo}/{ref.file}:{ref.path}"
-
-
-def _draft_choice(row: DraftCandidate) -> Choice:
-    second = " · ".join(piece for piece in (translate("HubPairs", row.place.value), row.quantization) if piece)
-    return Choice(
-        key=_key(row),
-        title=row.side.name,
-        lines=(second, in_language(row.reason)) if row.reason else (second,),
-        side=bytes_or_unknown(row.side.size_bytes),
-        icon=MATCH[row.match].icon,
-        tone=MATCH[row.match].tone,
-        spoken=MATCH[row.match].words,
-    )
-
-
-class DraftsPage(QWidget):
-    def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
-        super().__init__()
-        self._theme, self._requests = theme, requests
-        self.found_drafts = DraftList()
-        self._focus_due = False
-        self.heading = label(translate("DraftsPage", "Drafts for"), "caption")
-        self.target = ElidedLabel("", "heading")
-        self.words = label("", "caption", wrap=True)
-        self.list = ChoiceList(theme, translate("DraftsPage", "Drafts"))
-        self.nothing = EmptyPagePlaceholder(theme, "search")
-        self.card = PairCard(theme, requests)
-        self.empty = EmptyPagePlaceholder(theme, "puzzle")
-        self.list.chosen.connect(self._on_chosen)
-        self._arrange()
-        self.set_drafts(DraftList())
-
-    def _arrange(self) -> None:
-        self.found = QStackedWidget()
-        self.found.addWidget(self.list)
-        self.found.addWidget(self.nothing)
-        left, column = list_side(self._theme, 14, 4)
-        for piece in (self.heading, self.target, self.words):
-            piece.setContentsMargins(10, 0, 8, 0)
-            column.addWidget(piece)
-        column.addWidget(self.found, 1)
-        self.right = verdict_side(self.empty, [self.card], translate("DraftsPage", "Verdict"))
-        put_side_by_side(self, left, self.right)
-
-    def start(self) -> None:
-        self.list.setFocus(Qt.FocusReason.OtherFocusReason)
-        self._focus_due = not self.list.hasFocus()
-        if self.found_drafts.target is None:
-            self._requests.drafts_requested.emit(None)
-
-    def set_drafts(self, found: DraftList) -> None:
-        """Show the drafts found so far; for an empty list explain why."""
-        other = found.target != self.found_drafts.target
-        self.found_drafts = found
-        self.target.setText(found.target.name if found.target else translate("DraftsPage", "No target"))
-        show_text(self.words, translate("DraftsPage", "Looking…") if found.busy else found.words)
-        self.list.set_rows(draft_rows(found.rows))
-        self.found.setCurrentWidget(self.list if found.rows else self.nothing)
-        if not found.rows:
-            self._show_empty(found)
-        elif self._focus_due and self.isVisible():
-            self._focus_due = False
-            self.list.setFocus(Qt.FocusReason.OtherFocusReason)
-        if other:
-            self.right.setCurrentIndex(0)
-        self.empty.show_text(
-            translate("DraftsPage", "Choose a draft"),
-            translate("DraftsPage", "You will see whether it matches the target and whether both fit this computer."),
-        )
-
-    def _show_empty(self, found: DraftList) -> None:
-        request = self._requests.page_requested.emit
-        if found.target is None:
-            library = button(translate("DraftsPage", "Choose from the library"), lambda: request("library"))
-            words = translate("DraftsPage", "Choose a target model to find drafts for it.")
-            self.nothing.show_text(translate("DraftsPage", "No target chosen"), words, library)
-        elif found.busy:
-            words = translate("DraftsPage", "On this computer and among the recommendations.")
-            self.nothing.show_text(translate("DraftsPage", "Looking for drafts"), words)
-        else:
-            self.words.hide()
-            search = button(translate("DraftsPage", "Search models"), lambda: request("search"))
-            self.nothing.show_text(translate("DraftsPage", "No drafts found"), found.words, search)
-
-    def set_problem(self, problem: Problem) -> None:
-        self.found_drafts = replace(self.found_drafts, busy=False)
-        target = self.found_drafts.target
-        again = partial(self._requests.drafts_requested.emit, target.ref if target else None)
-        self.nothing.show_problem(problem, again, kind="")
-        self.found.setCurrentWidget(self.nothing)
-        self.words.hide()
-
-    def set_pair(self, pair: PairView) -> None:
-        self.card.set_pair(pair)
-        self.right.setCurrentIndex(1)
-
-    def _on_chosen(self, key: str) -> None:
-        row = next(row for row in self.found_drafts.rows if _key(row) == key)
-        if self.found_drafts.target is None:
-            return
-        self.set_pair(PairView(self.found_drafts.target, row.side, row.match, in_language(row.reason)))
-        if row.side.ref.file or row.side.ref.path:  # a repository without a known file cannot be judged
-            self._requests.pair_requested.emit(self.found_drafts.target.ref, row.side.ref)
-
-
-Page = RecommendedPage | SearchPage | DraftsPage | LibraryPage | DownloadsPage | RemoteServersPage | WelcomePage
+Page = RecommendedPage | SearchPage | LibraryPage | DownloadsPage | RemoteServersPage | WelcomePage
 
 
 class ModelsPanel(QWidget):
@@ -307,7 +178,6 @@ class ModelsPanel(QWidget):
         self.requests = ModelsRequests(self)
         self.recommended = RecommendedPage(theme, self.requests)
         self.search = SearchPage(theme, self.requests)
-        self.drafts = DraftsPage(theme, self.requests)
         self.library = LibraryPage(theme, self.requests)
         self.downloads = DownloadsPage(theme, self.requests)
         self.engines = RemoteServersPage(theme, self.requests)
@@ -315,7 +185,6 @@ class ModelsPanel(QWidget):
         self._by_name: dict[str, Page] = {
             "recommended": self.recommended,
             "search": self.search,
-            "drafts": self.drafts,
             "library": self.library,
             "downloads": self.downloads,
             "engines": self.engines,

@@ -39,16 +39,14 @@ from ui.widgets.dialogs import open_dialog
 
 class ModelsRequests(QObject):
     closed = Signal()  # return to the chat
-    # "recommended", "search", "drafts", "library", "downloads", "engines" or "welcome"
+    # "recommended", "search", "library", "downloads", "engines" or "welcome"
     page_requested = Signal(str)
     page_shown = Signal(str)
-    search_requested = Signal(object)  # a `SearchQuery`
+    search_requested = Signal(str)
     repo_requested = Signal(str)  # show the details of a repository
     # access token for gated models
     token_entered = Signal(str)
     token_removed = Signal()
-    pair_requested = Signal(object, object)  # judge a target and a draft (two `ModelRef`; the draft may be None)
-    drafts_requested = Signal(object)  # find drafts for a `ModelRef`; None: for the target in use
     catalog_requested = Signal(str)  # a recommended pair was opened
     recommendations_requested = Signal()  # reload the recommended pairs
     pull_requested = Signal(object, bool)  # download `ModelRef`s (a tuple, the target first); True: chat afterwards

@@ -37,18 +37,18 @@ GATED_WORDS = mark(
 )
 _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-NUM_COLUMNS = 5
+NUM_COLUMNS = 4
 
 
 class FileTable(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self.action_buttons: dict[str, list[QPushButton]] = {}  # by file, in the order of the row
+        self.action_buttons: dict[str, QPushButton] = {}  # by file
         self.grid = grid(gaps=(12, 6), parent=self, margins=0)
 
     def set_files(self, files: Sequence[FileRow]) -> None:
-        focused = next((file for file, row in self.action_buttons.items() if any(one.hasFocus() for one in row)), "")
+        focused = next((file for file, made in self.action_buttons.items() if made.hasFocus()), "")
         empty_layout(self.grid)
         self.action_buttons = {}
         models = [file for file in files if file.kind.runs_alone]
@@ -66,15 +66,14 @@ class FileTable(QWidget):
             self.grid.addWidget(self._name(file), line, 0, 1, 2)
             kind = label(translate("Words", KINDS[file.kind][0]), "muted")
             kind.setToolTip(tooltip(translate("Words", KINDS[file.kind][1])))
-            self.grid.addWidget(kind, line, 3, 1, 2, _LEFT)
+            self.grid.addWidget(kind, line, 3, _LEFT)
             self.grid.addWidget(self._size(file), line, 2, _RIGHT)
             line = line + 1
         self.grid.setColumnStretch(0, 1)
         self.grid.setColumnMinimumWidth(0, 110)
-        last = next((action for action in reversed(self.action_buttons.get(focused, ())) if action.isEnabled()), None)
-        if last is not None:  # a started download leaves only a disabled button
-            last.show()  # a hidden widget cannot take the focus
-            last.setFocus()
+        if (action := self.action_buttons.get(focused)) is not None:
+            action.show()  # a hidden widget cannot take the focus
+            action.setFocus()
 
     def _add_model(self, line: int, file: FileRow) -> int:
         if line:
@@ -85,38 +84,29 @@ class FileTable(QWidget):
         mark.show_fit(file.fit)
         self.grid.addWidget(mark, line, 1, _LEFT)
         self.grid.addWidget(self._size(file), line, 2, _RIGHT)
-        actions = self._actions(file)
-        self.action_buttons[file.ref.file] = actions
-        for column, made in enumerate(actions, NUM_COLUMNS - len(actions)):
-            self.grid.addWidget(made, line, column)
+        made = self.action_buttons[file.ref.file] = self._action(file)
+        self.grid.addWidget(made, line, 3)
         return line + 1
 
-    def _actions(self, file: FileRow) -> list[QPushButton]:
+    def _action(self, file: FileRow) -> QPushButton:
         ref, what = file.ref, file.label or file.ref.name
-        drafts = button(
-            tr("Find a draft…"),
-            lambda: self._requests.drafts_requested.emit(ref),
-            name=tr("Find a draft for {what}").format(what=what),
-            tip=tr("Lists the drafts that match this model, and why others do not, before anything is downloaded."),
-        )
         if file.presence is Presence.HERE:
-            last = button(
+            return button(
                 tr("Chat"),
                 lambda: self._requests.chat_requested.emit(ref, None),
                 name=tr("Chat with {what}").format(what=what),
             )
-        elif file.presence is Presence.DOWNLOADING:
-            last = button(tr("Downloading"), lambda: None, name=tr("{what} is downloading").format(what=what))
-            last.setEnabled(False)
-        else:
-            last = button(
-                tr("Download"),
-                lambda: self._requests.pull_requested.emit((ref,), False),
-                name=tr("Download {what}").format(what=what),
+        if file.presence is Presence.DOWNLOADING:
+            return button(
+                tr("Downloading"),
+                lambda: self._requests.page_requested.emit("downloads"),
+                name=tr("{what} is downloading").format(what=what),
             )
-        if file.kind is FileKind.DRAFT:
-            return [last]
-        return [drafts, last]
+        return button(
+            tr("Download"),
+            lambda: self._requests.pull_requested.emit((ref,), False),
+            name=tr("Download {what}").format(what=what),
+        )
 
     def _name(self, file: FileRow) -> QWidget:
         holder = QWidget()

@@ -1,13 +1,13 @@
-"""Hub search: query, sort order, filter and results at the left, the chosen repository at the right."""
+"""Hub search: query and results at the left, the chosen repository at the right."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtWidgets import QCheckBox, QLineEdit, QStackedWidget, QWidget
+from PySide6.QtWidgets import QLineEdit, QStackedWidget, QWidget
 
-from app.core.domain.models import ModelRef, RepoSummary, SearchQuery
+from app.core.domain.models import ModelRef, RepoSummary
 from engine.records import FitLevel, Problem
-from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, WrappingRow, list_side, put_side_by_side
+from ui.models.parts import EmptyPagePlaceholder, ModelsRequests, list_side, put_side_by_side
 from ui.models.repo_pane import RepoPane
 from ui.models.words import FIT, compact_number, day_text
 from ui.text import clock
@@ -16,15 +16,9 @@ from ui.theme.theme import Theme
 from ui.widgets.building import Stretch, button, hbox, label, line_edit, vbox
 from ui.widgets.choice_list import Choice, ChoiceList
 from ui.widgets.dialogs import Dialog
-from ui.widgets.popups import NoWheelComboBox
 
 tr = Translator("SearchPage")
 
-SORTS = (
-    ("downloads", tr.mark("Most downloads")),
-    ("updated", tr.mark("Last updated")),
-    ("name", tr.mark("Name")),
-)
 TYPING_MS = 450
 WIDTH_PX = 560
 
@@ -93,11 +87,8 @@ class SearchPage(QWidget):
     def __init__(self, theme: Theme, requests: ModelsRequests) -> None:
         super().__init__()
         self._theme, self._requests = theme, requests
-        self._asked: SearchQuery | None = None
+        self._asked: str | None = None
         self.field = QLineEdit()
-        orders = [(tr(words), key) for key, words in SORTS]
-        self.sort = NoWheelComboBox(tr("Sort by"), orders)
-        self.fitting = QCheckBox(tr("Fits this computer"))
         self.status = label("", "caption")
         self.list = ChoiceList(theme, tr("Results"))
         self.nothing = EmptyPagePlaceholder(theme, "search")
@@ -111,33 +102,21 @@ class SearchPage(QWidget):
         self.field.setPlaceholderText(tr("Search models on Hugging Face"))
         self.field.setAccessibleName(tr("Search models"))
         self.field.setClearButtonEnabled(True)
-        self.fitting.setAccessibleName(tr("Only models that fit this computer"))
         self.field.textEdited.connect(lambda _text: self._typing.start())
         self.field.returnPressed.connect(self._on_enter)
         self._typing.timeout.connect(self.search)
-        self.sort.currentIndexChanged.connect(lambda _index: self.search())
-        self.fitting.toggled.connect(lambda _on: self.search())
         self.list.chosen.connect(self._on_chosen)
         self.list.opened.connect(lambda _key: self.pane.page_button.setFocus())
 
     def _arrange(self) -> None:
-        filters = WrappingRow()
-        filters.add(self.sort)
-        filters.add_gap()
-        filters.add(self.fitting)
         self.results = QStackedWidget()
         self.results.addWidget(self.list)
         self.results.addWidget(self.nothing)
         left, column = list_side(self._theme, 12, 8)
         column.addWidget(self.field)
-        column.addWidget(filters)
         column.addWidget(self.status)
         column.addWidget(self.results, 1)
         put_side_by_side(self, left, self.pane)
-
-    @property
-    def query(self) -> SearchQuery:
-        return SearchQuery(self.field.text().strip(), str(self.sort.currentData()), self.fitting.isChecked())
 
     def start(self) -> None:
         self.field.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -146,12 +125,12 @@ class SearchPage(QWidget):
 
     def search(self) -> None:
         self._typing.stop()
-        self._asked = self.query
+        self._asked = self.field.text().strip()
         self.status.setText(tr("Searching…"))
         self._requests.search_requested.emit(self._asked)
 
-    def set_results(self, query: SearchQuery, rows: Sequence[tuple[RepoSummary, FitLevel]]) -> None:
-        if query != self._asked:
+    def set_results(self, text: str, rows: Sequence[tuple[RepoSummary, FitLevel]]) -> None:
+        if text != self._asked:
             return
         self.list.set_rows([result_row(*row) for row in rows])
         number = len(rows)
@@ -159,9 +138,7 @@ class SearchPage(QWidget):
         if rows:
             self.results.setCurrentWidget(self.list)
             return
-        offers = [button(tr("Clear the search"), self._clear)] if query.text else []
-        if query.only_fitting:
-            offers.append(button(tr("Show all sizes"), lambda: self.fitting.setChecked(False)))
+        offers = [button(tr("Clear the search"), self._clear)] if text else []
         self.nothing.set_icon_name("search")
         self.nothing.show_text(
             tr("Nothing found"), tr("The hub has no such repository with GGUF files. Try other words."), *offers
@@ -179,7 +156,7 @@ class SearchPage(QWidget):
         self.search()
 
     def _on_enter(self) -> None:
-        if self._asked == self.query and self.list.rows.rowCount():
+        if self._asked == self.field.text().strip() and self.list.rows.rowCount():
             self.list.setFocus(Qt.FocusReason.OtherFocusReason)
             self.list.choose_first()
         else:

@@ -1,4 +1,4 @@
-"""The first run: offers the best pairs for this machine, a small real model, the built-in pair, or a local file."""
+"""The first run: offers a small real model, the built-in pair, the recommended pairs, or a local file."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
-from app.core.domain.models import NUM_SUGGESTED, CatalogRow, ModelRef, Offer, Suitability
-from engine.records import FitLevel
+from app.core.domain.models import CatalogRow, ModelRef, Offer
 from ui.models.parts import ModelsRequests, OfferCard, OtherModelSources, StatusMark, WrappingRow
-from ui.models.words import bytes_or_unknown, speed_words
+from ui.models.words import bytes_or_unknown
 from ui.settings.rows import ask_model_file
 from ui.text.language import Translator, translate
 from ui.text.model_titles import TINY_NOTE
@@ -22,32 +21,27 @@ from ui.widgets.building import (
     label,
     page_column,
     scroll_area,
-    set_style_property,
-    show_text,
     vbox,
 )
 
 tr = Translator("WelcomePage")
 
 WIDTH_PX = 860
-CARD_LINES = 10  # height of a suggested pair in text lines
 SIDE_PX = 24
 MAX_LOCAL_MODELS = 3
 MAX_SHARE = 0.8  # maximum share for weights, so that cache and buffers fit as well
-NONE_FITS = tr.mark("None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.")
-NOT_CHECKED = tr.mark(
-    "From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded."
-)
 
 
 class SuggestionCard(QFrame):
+    """The small real model."""
+
     def __init__(self, theme: Theme, requests: ModelsRequests, row: CatalogRow) -> None:
         super().__init__()
         self.setObjectName("card")
         self._requests, self.row = requests, row
         here = row.pair.is_here
         mark = StatusMark(theme)
-        mark.show_fit(row.fit, translate("SuggestionCard", "Fits this computer") if row.fit is FitLevel.FITS else "")
+        mark.show_fit(row.fit, translate("SuggestionCard", "Fits this computer"))
         self.action_button = button(
             translate("SuggestionCard", "Chat") if here else translate("SuggestionCard", "Download and chat"),
             self._begin,
@@ -56,8 +50,9 @@ class SuggestionCard(QFrame):
                 if here
                 else translate("SuggestionCard", "Download {name} and chat")
             ).format(name=row.name),
+            kind="primary",
         )
-        facts = label(" · ".join(part for part in (_weight_words(row), speed_words(row)) if part), "", wrap=True)
+        facts = label(_weight_words(row), "", wrap=True)
         facts.setFont(theme.font(0))
         licence = translate("SuggestionCard", "Licence {licence}").format(licence=row.licence) if row.licence else ""
         words = vbox(
@@ -77,12 +72,11 @@ class SuggestionCard(QFrame):
         )
 
     def _begin(self) -> None:
-        pair = self.row.pair
-        target, draft = pair.target.ref, pair.draft.ref if pair.draft else None
-        if pair.is_here:
-            self._requests.chat_requested.emit(target, draft)
+        target = self.row.pair.target.ref
+        if self.row.pair.is_here:
+            self._requests.chat_requested.emit(target, None)
         else:
-            self._requests.pull_requested.emit((target, draft) if draft else (target,), True)
+            self._requests.pull_requested.emit((target,), True)
 
 
 def _weight_words(row: CatalogRow) -> str:
@@ -92,11 +86,6 @@ def _weight_words(row: CatalogRow) -> str:
     return words.format(weight=bytes_or_unknown(row.pair.missing_bytes))
 
 
-def is_quick(row: CatalogRow) -> bool:
-    """Whether a pair is known to run fast enough to be the primary choice."""
-    return row.pair.is_here or row.suits >= Suitability.WELL
-
-
 class WelcomePage(QWidget):
     """Shown at the first start and on request."""
 
@@ -104,18 +93,9 @@ class WelcomePage(QWidget):
         super().__init__()
         self._theme, self._requests = theme, requests
         self.mark = QLabel()
-        self.best, self.pairs = vbox(spacing=8), vbox(spacing=8)
-        self.cards: list[SuggestionCard] = []
-        self._has_best = False  # whether the first card is fast enough on this machine
-        self.is_looking = True  # whether suitable pairs are still being searched for
-        self.words = label(tr("Looking for models that fit this computer…"), "caption", wrap=True)
-        # As high as the cards that replace it, so that nothing below moves under the pointer.
-        self.words.setMinimumHeight(CARD_LINES * self.fontMetrics().lineSpacing())
-        self.words.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.note = label(tr(NOT_CHECKED), "caption", wrap=True)
-        self.note.hide()
-        # The primary choice until a real model can be offered.
-        self.builtin_button = button(tr("Quick demo"), requests.builtin_requested.emit, kind="primary")
+        self.builtin_button = button(tr("Quick demo"), requests.builtin_requested.emit)
+        pairs = translate("LibraryPage", "See recommended pairs")
+        self.pairs_button = button(pairs, lambda: requests.page_requested.emit("recommended"))
         self.own_button = button(tr("I have a GGUF file…"), self._ask_file)
         self.ways = OtherModelSources(requests)
         self.here = vbox(spacing=8)
@@ -127,12 +107,9 @@ class WelcomePage(QWidget):
         self.first: SuggestionCard | None = None  # the small real model, once it is offered
         self.first_column = vbox(spacing=8)
         self.first_title = label(tr("A small real model"), "section")
-        self.best_title = label(tr("Recommended for this computer"), "section")
-        self.pairs_title = label(tr("Other pairs"), "section")
-        for title in (self.here_title, self.first_title, self.best_title, self.pairs_title):
+        for title in (self.here_title, self.first_title):
             title.setContentsMargins(0, 8, 0, 0)
         self.first_title.hide()
-        self.pairs_title.hide()
         self.skip_button = button(tr("Skip"), requests.welcome_done.emit)
         self._arrange()
         self.set_offers(())
@@ -154,18 +131,11 @@ class WelcomePage(QWidget):
             self.here_title,
             self.here,
             (self.all_button, 0, Qt.AlignmentFlag.AlignLeft),
-            self.best_title,
-            self.words,
-            self.best,
             self.first_title,
             self.first_column,
             demo,
             self._demo_card(),
             self._other_ways(),
-            8,
-            self.pairs_title,
-            self.pairs,
-            self.note,
             width_px=WIDTH_PX,
             margins=(SIDE_PX, 32, SIDE_PX, 24),
             spacing=8,
@@ -174,6 +144,7 @@ class WelcomePage(QWidget):
 
     def _other_ways(self) -> WrappingRow:
         others = WrappingRow()
+        others.add(self.pairs_button)
         others.add(self.own_button)
         for way in (self.ways.folder_button, self.ways.link_button):
             others.add(way)
@@ -190,23 +161,8 @@ class WelcomePage(QWidget):
         return card_frame(hbox((words, 1), (self.builtin_button, 0, Qt.AlignmentFlag.AlignVCenter), spacing=16))
 
     def start(self) -> None:
-        self._primary.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    @property
-    def _primary(self) -> QWidget:
-        """The primary choice: the best real pair that is fast enough, else the small real model, else the demo."""
-        if self._has_best:
-            return self.cards[0].action_button
-        return self.first.action_button if self.first else self.builtin_button
-
-    def _choose_primary(self, before: QWidget) -> None:
-        """Highlight the primary button; the focus moves with it if it was on ``before``."""
-        chosen = self._primary
-        cards = [*self.cards, *([self.first] if self.first else [])]
-        for each in (self.builtin_button, *(made.action_button for made in cards)):
-            set_style_property(each, "kind", "primary" if each is chosen else "")
-        if chosen is not before and before.hasFocus():
-            self.start()
+        chosen = self.first.action_button if self.first else self.builtin_button
+        chosen.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def set_offers(self, offers: Sequence[Offer], free: int = 0) -> None:
         """Offer the models of other apps; the largest that is likely to run in the ``free`` bytes comes first."""
@@ -232,38 +188,13 @@ class WelcomePage(QWidget):
         """Offer the small real model; also called when it was downloaded or removed."""
         if self.first is not None and self.first.row == row:
             return
-        before, was_focused = self._primary, self._primary.hasFocus()
+        before = self.first.action_button if self.first else self.builtin_button
+        was_focused = before.hasFocus()
         empty_layout(self.first_column)
         self.first = SuggestionCard(self._theme, self._requests, row)
         self.first_column.addWidget(self.first)
         self.first.show()
         self.first_title.show()
-        self._choose_primary(before)
-        if was_focused:
-            self.start()
-
-    def set_pairs(self, rows: Sequence[CatalogRow], words: str = "") -> None:
-        """Suggest up to three pairs, best first; ``words`` explain why there are fewer or none."""
-        before = self._primary
-        was_focused = before.hasFocus()
-        shown = rows[:NUM_SUGGESTED]
-        for column in (self.best, self.pairs):
-            empty_layout(column)
-        self.cards = [SuggestionCard(self._theme, self._requests, row) for row in shown]
-        self._has_best = bool(shown) and is_quick(shown[0])
-        for number, made in enumerate(self.cards):
-            (self.best if self._has_best and number == 0 else self.pairs).addWidget(made)
-            made.show()  # show it at once: one frame without it would make everything below jump
-        if self._has_best:
-            self.cards[0].setMinimumHeight(self.words.minimumHeight())
-        unchecked = any(row.checked and not row.pair.is_here for row in shown)
-        self.is_looking = False
-        # If no pair is quick, a sentence takes the space of a card, so that nothing below moves.
-        none_quick = tr("Larger models are slow on this computer. The small one below is fast.")
-        show_text(self.words, words or ("" if self._has_best else none_quick))
-        self.note.setVisible(unchecked)
-        self.pairs_title.setVisible(len(self.cards) > self._has_best)
-        self._choose_primary(before)
         if was_focused:
             self.start()
 

@@ -1,27 +1,18 @@
 """The page of the local server: switch it on, copy its address, see its models and requests."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from http import HTTPStatus
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QShowEvent
+from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
     QLineEdit,
-    QTableWidget,
-    QTableWidgetItem,
     QWidget,
 )
 
 from app.core.domain.local_server import (
-    GONE,
     LOOPBACK,
     Activity,
-    LoggedRequest,
-    RequestState,
     ServerSetup,
     ServerState,
     ServerView,
@@ -33,7 +24,7 @@ from app.core.domain.settings.table import SERVER
 from engine.records import ModelInfo
 from ui.models.parts import StatusMark
 from ui.settings.rows import make_row
-from ui.text.formatting import UNKNOWN, count, decimal_text, speed, tooltip, without_markup
+from ui.text.formatting import count, speed
 from ui.text.language import Translator, translate
 from ui.theme.theme import Theme
 from ui.widgets.building import (
@@ -63,29 +54,6 @@ STATE_TONES = {
     ServerState.ON: ("circle-check", "good"),
     ServerState.FAILED: ("triangle-alert", "bad"),
 }
-COLUMNS = (
-    tr.mark("Time"),
-    tr.mark("Program"),
-    tr.mark("Path"),
-    tr.mark("Model"),
-    tr.mark("Tokens"),
-    tr.mark("Tokens/s"),
-    tr.mark("Status"),
-)
-MODEL, TOKENS, RATE = 3, 4, 5
-STATES = {
-    RequestState.READING: tr.mark("Arriving"),
-    RequestState.WAITING: tr.mark("Waiting"),
-    RequestState.RUNNING: tr.mark("Answering"),
-}
-STATUS_WORDS: dict[int, str] = {
-    HTTPStatus.UNAUTHORIZED: tr.mark("no key, or a wrong one"),
-    HTTPStatus.FORBIDDEN: tr.mark("not allowed"),
-    HTTPStatus.NOT_FOUND: tr.mark("not found"),
-    HTTPStatus.TOO_MANY_REQUESTS: tr.mark("the queue was full"),
-    HTTPStatus.SERVICE_UNAVAILABLE: tr.mark("stopped, or no model"),
-}
-ROWS_SHOWN = 8
 
 
 class ServerAccess(QWidget):
@@ -183,89 +151,6 @@ def _show(field: QLineEdit, text: str) -> None:
     field.setCursorPosition(0)  # show the start of a long value
 
 
-def status_words(row: LoggedRequest) -> str:
-    """The progress or result of a request: ``200``, ``401, no key, or a wrong one``."""
-    if row.state is not RequestState.DONE:
-        return tr(STATES[row.state])
-    if row.status == GONE:
-        return tr("Disconnected")
-    if row.status is None:
-        return UNKNOWN
-    words = STATUS_WORDS.get(row.status)
-    return f"{row.status}, {tr(words)}" if words else str(row.status)
-
-
-def request_cells(row: LoggedRequest) -> tuple[str, ...]:
-    """The cell texts of a row, in the order of `COLUMNS`."""
-    return (
-        datetime.fromtimestamp(row.at, UTC).astimezone().strftime("%H:%M:%S"),
-        row.program or UNKNOWN,
-        row.path,
-        row.model or UNKNOWN,
-        count(row.tokens),
-        decimal_text(row.tokens_per_second),
-        status_words(row),
-    )
-
-
-def _side(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column in (TOKENS, RATE) else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
-
-
-class RequestTable(QTableWidget):
-    """The requests, newest first. It is as high as a few rows and scrolls."""
-
-    def __init__(self, theme: Theme) -> None:
-        super().__init__(0, len(COLUMNS))
-        self._theme = theme
-        for column, title in enumerate(COLUMNS):
-            item = QTableWidgetItem(tr(title))
-            item.setTextAlignment(_side(column))
-            if column in (TOKENS, RATE):
-                item.setToolTip(tooltip(tr("Of the answer, without the prompt.")))
-            self.setHorizontalHeaderItem(column, item)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setObjectName("statsTable")
-        self.setAccessibleName(tr("Requests"))
-        self.verticalHeader().hide()
-        self.setShowGrid(False)
-        self.setWordWrap(False)
-        self.setTabKeyNavigation(False)
-        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
-        self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        header = self.horizontalHeader()
-        header.setHighlightSections(False)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        header.setSectionResizeMode(MODEL, QHeaderView.ResizeMode.Stretch)
-        theme.changed.connect(self._fit)
-        self._fit()
-
-    def set_rows(self, rows: Sequence[LoggedRequest]) -> None:
-        self.setRowCount(len(rows))
-        for line, row in enumerate(rows):
-            for column, text in enumerate(request_cells(row)):
-                item = self.item(line, column)
-                if item is None:
-                    item = QTableWidgetItem()
-                    item.setTextAlignment(_side(column))
-                    self.setItem(line, column, item)
-                if text != item.text():
-                    item.setText(text)
-                    item.setToolTip(without_markup(text))
-
-    def showEvent(self, event: QShowEvent) -> None:
-        """Fit the rows: the theme's font is not known earlier."""
-        super().showEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        line = round(self._theme.text_height()) + 10
-        self.verticalHeader().setDefaultSectionSize(line)
-        self.setFixedHeight(self.horizontalHeader().sizeHint().height() + ROWS_SHOWN * line + 4)
-
-
 def queue_words(activity: Activity) -> str:
     """The number of running and waiting requests, and the total speed of the running ones."""
     fields = {"running": count(activity.num_running), "waiting": count(activity.num_waiting)}
@@ -302,14 +187,11 @@ class ServerPage(QWidget):
         self.own_model = ElidedLabel()
         self.guest = label(kind="caption", wrap=True)
         self.queue = label(kind="muted")
-        self.table = RequestTable(theme)
-        self.nothing = label(tr("No requests yet."), "muted", wrap=True)
         self._arrange()
         self.access.renewal_requested.connect(self.renewal_requested)
         for key, row in self.switches.items():
             row.changed.connect(lambda key=key, row=row: self.changed.emit({key: row.value()}))
         self.set_view(ServerView(), "")
-        self.set_requests(())
 
     def _arrange(self) -> None:
         title = label(tr("Local server"), "strong")
@@ -324,11 +206,9 @@ class ServerPage(QWidget):
     def _content(self) -> QWidget:
         state = hbox((self.state, 1), (self.retry_button, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
         head = hbox(label(tr("Requests"), "strong"), (self.queue, 1), self.stop_button, spacing=8)
-        note = tr("Questions and answers are neither shown nor saved. Turning the server off clears the list.")
-        requests = vbox(head, self.nothing, self.table, label(note, "caption", wrap=True), spacing=8)
         title = label(tr("Models"), "strong")
         models = vbox(title, self.own_model, self.switches["server_loads"], self.guest, spacing=8)
-        parts = (self.switches["server"], state, separator(), requests, separator(), models, separator(), self.access)
+        parts = (self.switches["server"], state, separator(), head, separator(), models, separator(), self.access)
         return page_column(*parts, width_px=COLUMN_PX, spacing=16)
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
@@ -367,11 +247,6 @@ class ServerPage(QWidget):
         self.own_model.setText(text)
         self.guest.setText(tr("In memory now, for a program: {name}.").format(name=self._guest))
         self.guest.setVisible(bool(self._guest))
-
-    def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
-        self.table.set_rows(rows)
-        self.table.setVisible(bool(rows))
-        self.nothing.setVisible(not rows)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if not press_button(event):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from app.core.domain.local_server import LoggedRequest, ServerState, ServerView
+from app.core.domain.local_server import ServerState, ServerView
 from app.core.domain.settings.table import SERVER
 from engine.records import Problem
 from ui.text.formatting import count, tooltip
@@ -87,7 +86,7 @@ class LocalServer(QObject):
     renewal_requested = Signal()  # create a new API key
     stop_requested = Signal()  # stop the answer for another program
     retry_requested = Signal()  # restart the failed server
-    page_shown = Signal()  # the page is visible; call `show_target` and `set_requests`
+    page_shown = Signal()  # the page is visible; call `show_target`
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -136,10 +135,6 @@ class LocalServer(QObject):
     def show_target(self) -> None:
         if self._window.server.is_created:
             self._window.server.page.set_target(self._window.engine_view.target)
-
-    def set_requests(self, rows: Sequence[LoggedRequest]) -> None:
-        if self._window.server.is_created:
-            self._window.server.page.set_requests(rows)
 
     def set_key(self, key: str, problem: Problem | None = None) -> None:
         """Show the key. An empty ``key`` shows ``problem``, the reason why there is none."""

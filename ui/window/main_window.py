@@ -391,10 +391,10 @@ def _connect_conversation(window: MainWindow) -> None:
     composer = window.composer
     window.undo_bar.watch_editor(composer.edit)
     window.empty.prompt_chosen.connect(window.try_prompt)
-    composer.find_draft.connect(window.models.find_draft)
+    composer.find_draft.connect(partial(window.models.open, "recommended"))
     composer.tools_managed.connect(lambda: window.dialogs.open_section(TOOLS))
     window.transcript.link_activated.connect(window.dialogs.ask_link)
-    window.stats.now.find_draft.connect(window.models.find_draft)
+    window.stats.now.find_draft.connect(partial(window.models.open, "recommended"))
     window.stats.now.sources_selected.connect(window.transcript.mark_sources)
 
 

@@ -141,10 +141,6 @@ class ModelsNavigation(PageNavigation):
         self.show_page()
         self.panel.open(page or ("" if self.panel.page != WELCOME else "recommended"))
 
-    def find_draft(self) -> None:
-        self.open("drafts")
-        self.panel.requests.drafts_requested.emit(None)
-
     def toggle(self) -> None:
         if self.is_open:
             self.panel.close_panel()

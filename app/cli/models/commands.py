@@ -29,7 +29,7 @@ from app.core.hub.errors import HubNotFoundError, LibraryError
 from app.core.hub.file_names import short
 from app.core.hub.library.library import Library, open_library
 from app.core.hub.links import request_of
-from app.core.hub.records import LibraryModel, RepoDetails, SortBy
+from app.core.hub.records import LibraryModel, RepoDetails
 from app.core.paths import find_paths
 from app.core.storage.model_settings import ModelSettings
 from engine.errors import EngineError
@@ -41,6 +41,7 @@ SMALL_MODEL_NAME = "small"  # never a repository's name: those contain an owner
 POLL_S = 0.2
 PROGRESS_LINE_S = 10.0  # seconds between lines if stderr is no terminal
 MAX_LISTED = 8
+MAX_FOUND = 20
 NO_MODEL = "There is no model in it yet. `paceline models pull small` gets a small one; see also `search` and `import`."
 
 
@@ -58,7 +59,7 @@ def command(options: argparse.Namespace) -> int:
 
 def _search(options: argparse.Namespace) -> int:
     with closing(HubClient()) as client:
-        found = client.search(options.query, SortBy[options.sort.upper()], options.limit)
+        found = client.search(options.query, MAX_FOUND)
     if options.json:
         print_json({"models": found})
     elif found:

@@ -39,16 +39,6 @@ def resolve_names(options: argparse.Namespace) -> None:
         options.draft = str(draft.path)
 
 
-def library_path(name: str) -> Path:
-    """The file that a path or a name of the library means.
-
-    Raises:
-        LibraryError: the library does not have the name.
-    """
-    path = Path(name).expanduser()
-    return path if path.is_file() else open_library(find_paths()).find(name).path
-
-
 def _library_model(library: Library, name: str | None) -> LibraryModel | None:
     if name is None or _is_file(name):
         return None

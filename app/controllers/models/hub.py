@@ -19,7 +19,7 @@ from app.core.domain.lazy import Lazy
 from app.core.domain.models import ModelRef
 from app.core.paths import assets_dir
 from app.core.storage.window_state import note_welcomed
-from engine.records import EngineReady, ModelInfo, Problem
+from engine.records import EngineReady, Problem
 from ui.models.parts import WELCOME
 from ui.text.language import Translator, translate
 from ui.text.problem_words import explanation, in_words
@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # imported after the first paint
     from app.controllers.models.hub_service import HubService
     from app.controllers.models.pair_judge import PairJudge
     from app.controllers.models.pairs import HubPairsController
-    from app.core.domain.models import RepoView, SearchQuery
+    from app.core.domain.models import RepoView
     from app.core.hub.tokens import TokenStore
     from ui.models.panel import ModelsPanel
 
@@ -40,7 +40,6 @@ class HubController(PartsController):
         super().__init__(parts)
         self._models, self._layers = models, layers
         self._closed = self._has_closed_service = False
-        self._loaded: ModelInfo | None = None
         self._ready: EngineReady | None = None  # the local models; also read by jobs
         self._judge = Lazy(self._make_judge)
         self._repo: RepoView | None = None  # the shown repository
@@ -88,7 +87,6 @@ class HubController(PartsController):
         from app.controllers.models.pairs import HubPairsController  # noqa: PLC0415
 
         self._pairs = HubPairsController(self._parts, self._judge, self._service)
-        self._pairs.set_target(self._loaded)
         self._pairs.attach(panel)
         self._downloads.attach(panel)
         self._library.attach(panel)
@@ -121,11 +119,8 @@ class HubController(PartsController):
     def models_loaded(self, ready: EngineReady | None) -> None:
         """Called when the engine has loaded models; None: a remote model."""
         self._ready = ready
-        self._loaded = target = ready.target if ready else None
-        draft = ready.draft if ready else None
-        if self._pairs is not None:
-            self._pairs.set_target(target)
-        paths = (model.path if model is not None else "" for model in (target, draft))
+        models = (ready.target, ready.draft) if ready else (None, None)
+        paths = (model.path if model is not None else "" for model in models)
         self._library.use(*("" if Path(path).is_relative_to(assets_dir()) else path for path in paths))
 
     def _on_page(self, page: str) -> None:
@@ -136,10 +131,10 @@ class HubController(PartsController):
         elif page == WELCOME:
             self._library.on_page()  # that page also offers models of other apps
 
-    def _search(self, query: SearchQuery) -> None:
+    def _search(self, text: str) -> None:
         search = self._panel.search
-        show = partial(search.set_results, query)
-        self._jobs.run("search", lambda _stop: self.service.search(query), show, search.set_problem)
+        show = partial(search.set_results, text)
+        self._jobs.run("search", lambda _stop: self.service.search(text), show, search.set_problem)
 
     def _open_repo(self, repo: str) -> None:
         def failed(problem: Problem) -> None:

@@ -30,7 +30,6 @@ from app.core.domain.models import (
     RepoModel,
     RepoSummary,
     RepoView,
-    SearchQuery,
 )
 from app.core.domain.settings.values import Settings
 from app.core.hub.client import HubClient
@@ -41,7 +40,7 @@ from app.core.hub.file_names import is_gguf
 from app.core.hub.library.library import Library, open_library
 from app.core.hub.library.other_programs import MAX_OFFERS, offers_in
 from app.core.hub.links import request_of
-from app.core.hub.records import LibraryModel, Origin, RepoDetails, SortBy
+from app.core.hub.records import LibraryModel, Origin, RepoDetails
 from app.core.paths import Paths
 from engine.errors import EngineError
 from engine.fit.fit import judge
@@ -52,7 +51,6 @@ from engine.sentences import i18n
 log = logging.getLogger(__name__)
 
 NUM_RESULTS = 60
-_SORTS = {"downloads": SortBy.DOWNLOADS, "updated": SortBy.UPDATED, "name": SortBy.DOWNLOADS}
 # 4.8 bits per parameter, as in usual files of the hub: search results have no sizes.
 _USUAL_BYTES_PER_PARAMETER = 0.6
 # A rough factor for caches, compute buffers and tables beyond the weights, until the header is read.
@@ -70,18 +68,15 @@ class HubService:
         self._repos: dict[str, RepoDetails] = {}
         self._headers: dict[tuple[str, int, int], tuple[str, str, str]] = {}  # by file, and its times of change
 
-    def search(self, query: SearchQuery) -> list[tuple[RepoSummary, FitLevel]]:
-        """Search the hub; ``only_fitting`` removes repositories that are known not to fit.
+    def search(self, text: str) -> list[tuple[RepoSummary, FitLevel]]:
+        """Search the hub; with a first verdict on each repository.
 
         Raises:
             HubError: the hub did not answer.
         """
-        found = self.client.search(query.text, _SORTS.get(query.sort, SortBy.DOWNLOADS), NUM_RESULTS)
+        found = self.client.search(text, NUM_RESULTS)
         free = free_memory()
-        rows = [(summary, repo_fit(summary, free)) for summary in found]
-        if query.only_fitting:
-            rows = [row for row in rows if row[1] in (FitLevel.FITS, FitLevel.TIGHT)]
-        return sorted(rows, key=lambda row: row[0].name.casefold()) if query.sort == "name" else rows
+        return [(summary, repo_fit(summary, free)) for summary in found]
 
     def repo(self, repo_id: str) -> RepoView:
         """Read one repository.
@@ -200,7 +195,7 @@ class HubService:
 
     def drafts_here(self, target: str, should_stop: Callable[[], bool]) -> tuple[LibraryRow, ...]:
         """Local models that can draft for a target, by vocabulary and size; empty if the target cannot be read."""
-        from app.core.hub.pairs.draft_finder import find_drafts  # noqa: PLC0415  (NumPy, as above)
+        from app.core.hub.pairs.assessment import find_drafts  # noqa: PLC0415  (NumPy, as above)
         from app.core.hub.remote_header import read_local_header  # noqa: PLC0415
 
         models = self.library.models_near(Path(target))
@@ -209,9 +204,7 @@ class HubService:
         except EngineError as error:
             log.info("no drafts for %s: %s", target, error)
             return ()
-        by_path = {str(each.path): each for each in models}
-        rows = (by_path[str(each.path)] for each in found.matching if str(each.path) in by_path)
-        return tuple(library_row(each, "", "", *self._by_header(each)) for each in rows)
+        return tuple(library_row(each, "", "", *self._by_header(each)) for each in found)
 
     def record_use(self, target: str, draft: str) -> dict[str, str]:
         """Record in the library that these files are used now, as a pair; returns all pairs (draft by target)."""

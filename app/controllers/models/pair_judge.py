@@ -4,7 +4,7 @@ Calls block. The verdicts come from `app.core.hub.pairs.assessment`.
 """
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from app.core.domain.devices import device_names
 from app.core.domain.model_name import name_of_file
 from app.core.domain.models import (
     Drafting,
-    DraftList,
     FitSummary,
     MemoryPlace,
     ModelRef,
@@ -26,9 +25,7 @@ from app.core.domain.settings.values import Settings
 from app.core.domain.speed.pair_speed import PairSpeed
 from app.core.hub.file_names import quantization_of
 from app.core.hub.pairs.assessment import check_draft, free_memory_at
-from app.core.hub.pairs.catalog import CatalogPair
 from app.core.hub.pairs.device_list import DeviceList
-from app.core.hub.pairs.draft_finder import BELONGS, find_drafts
 from app.core.hub.remote_header import KnownModel, read_local_header, read_remote_header
 from app.core.load_requests import asked_placement
 from app.core.storage.pair_speeds import PairSpeeds
@@ -59,11 +56,11 @@ from ui.text.problem_words import in_language
 tr = Translator("HubPairs")
 
 ShouldStop = Callable[[], bool]
-ReportDrafts = Callable[[DraftList], None]
 DEFAULT_N_CTX = 8192
 ALL_LAYERS = 10_000  # number of GPU layers for "all": more than any model has
 MAX_HEADERS = 8  # limit of the header cache; one header has up to 20 MB
 DIFFERENT_VOCABULARY = tr.mark("The vocabularies differ.")
+BELONGS = tr.mark("By its file header, this head matches the target.")
 SAME_VOCABULARY = tr.mark("Both vocabularies have the same tokens and settings.")
 
 
@@ -74,7 +71,7 @@ def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
     if verdict.reason:
         return in_language(verdict.reason)
     if is_head:
-        return in_language(BELONGS)
+        return tr(BELONGS)
     return tr(SAME_VOCABULARY if verdict.matches else DIFFERENT_VOCABULARY)
 
 
@@ -161,28 +158,6 @@ class PairJudge:
         if target.path is None or (draft is not None and draft.path is None):
             return None
         return self._speeds.get(name_of_file(target.path), name_of_file(draft.path) if draft and draft.path else "")
-
-    def drafts(
-        self, target: ModelRef, catalog: Sequence[CatalogPair], report: ReportDrafts, should_stop: ShouldStop
-    ) -> DraftList:
-        """Search disk and list for drafts; ``report`` receives intermediate results on this thread.
-
-        Raises:
-            HubError, ModelFileError: the target's header cannot be used, or the job was stopped.
-        """
-        known = self.known(target, should_stop)
-        side = self.side(target, known)
-        report(DraftList(side, busy=True))
-        library = self.service.library
-        models = library.models_near(known.path) if known.path is not None else library.models()
-
-        def shown(found: DraftList, *, busy: bool = False) -> DraftList:
-            return replace(found, target=side, busy=busy, words=in_language(found.words))
-
-        def on_progress(found: DraftList) -> None:
-            report(shown(found, busy=True))
-
-        return shown(find_drafts(known, models, catalog, self.service.client, should_stop, on_progress))
 
     def side(self, ref: ModelRef, known: KnownModel | None = None) -> PairSide:
         """One side of a pair; its name is from the header if known, else from the file."""

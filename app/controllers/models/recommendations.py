@@ -12,7 +12,6 @@ from app.controllers.models.hub_service import guess_fit, leaves_room
 from app.controllers.models.pair_judge import PairJudge, ShouldStop
 from app.core.domain.errors import AppError
 from app.core.domain.models import (
-    NUM_SUGGESTED,
     CatalogRow,
     Drafting,
     ModelRef,
@@ -62,29 +61,6 @@ class Recommendations:
         """
         free = self._judge.free_memory()
         return tuple(self._row(pair, free) for pair in self.pairs())
-
-    def suggested(self) -> tuple[CatalogRow, ...]:
-        """Suggest up to three pairs that fit and are fast enough, of different families if possible.
-
-        Ordered by `CatalogRow.preference`; if no pair is fast enough, the smallest come first.
-
-        Raises:
-            BrokenCatalogError: the list cannot be read.
-        """
-        free = self._judge.free_memory()
-        fitting = [(pair, self._row(pair, free)) for pair in self.pairs()]
-        fitting = [found for found in fitting if found[1].fit is FitLevel.FITS]
-        quick = [found for found in fitting if (found[1].tokens_per_s or READING_SPEED) >= READING_SPEED]
-        if quick:
-            fitting = sorted(quick, key=lambda found: found[1].preference, reverse=True)
-        else:
-            fitting.sort(key=lambda found: found[0].target.size_bytes)
-        chosen: list[tuple[CatalogPair, CatalogRow]] = []
-        for found in fitting:
-            if all(found[0].family != other.family for other, _row in chosen):
-                chosen.append(found)
-        chosen += [found for found in fitting if found not in chosen]
-        return tuple(row for _pair, row in chosen[:NUM_SUGGESTED])
 
     def open(self, key: str, should_stop: ShouldStop) -> CatalogRow:
         """Query the hub for a pair and judge it by its headers.

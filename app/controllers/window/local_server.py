@@ -173,8 +173,6 @@ class LocalServerController(PartsController):
             ServerView(state, address, activity, self._problem, waits, self._served.guest)
         )
         self._show_waiting()
-        if self._window.local_server.is_page_open:
-            self._window.local_server.set_requests(() if server is None else server.requests)
 
     def _server_state(self, listens: bool) -> ServerState:
         if self._wanted_setup() is None:

@@ -1,4 +1,4 @@
-"""Peers of a benchmark: llama.cpp's server, and our engine without its draft.
+"""The peer of a benchmark: llama.cpp's server.
 
 Each configuration of the server is a process, used over HTTP on this machine. It gets our prompt ids and our sampling
 chain. Its speed is what it reports (tokens after the first over the time since the first), which excludes prompt
@@ -15,23 +15,18 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from app.core.benchmark.runner import OwnEngine
-from app.core.benchmark.runs import NO_DRAFT_AUTO, Contestant, MeasuredAnswer, Question, Variant
+from app.core.benchmark.runs import MeasuredAnswer, Question, Variant
 from app.core.domain.errors import PeerError
-from app.core.paths import find_paths
 from app.core.remote.client import RemoteClient
 from app.core.remote.errors import RemoteError
 from engine.gguf.head_files import DFLASH, DSPARK, EAGLE3, MTP
 from engine.records import EngineReady, LoadRequest, Mode, Placement, RunStats, SplitMode
 from engine.sandbox.helper import creation_flags
-from engine.session.session import Session
 
 ENGINE = "llama-server"
-NO_DRAFT = "no-draft"  # peer: our `auto` with the same target and no draft
 HOST = "127.0.0.1"
 READY_S = 120.0  # time limit for loading the models
 END_S = 5.0  # seconds between terminating and killing a process
@@ -46,51 +41,6 @@ _CHAIN = ["penalties", "temperature", "top_k", "top_p", "min_p"]  # our samplers
 _THREAD_VARIABLES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 _HIDDEN_OPTIONS = "LLAMA_ARG_"
 _PR_SET_PDEATHSIG = 1  # from Linux's <sys/prctl.h>
-
-
-def read_peer(word: str) -> str:
-    """Read a peer of the command line; returns the path of a llama-server, or `NO_DRAFT`.
-
-    Raises:
-        ValueError: the peer is unknown, or its path is missing.
-    """
-    name, _, path = word.partition("=")
-    if name not in (ENGINE, NO_DRAFT):
-        raise ValueError(f"There is no peer called {name}; known are {ENGINE} and {NO_DRAFT}.")
-    if name == ENGINE and not path:
-        raise ValueError(f"--peer {name} needs a path: {name}=PATH.")
-    return path or NO_DRAFT
-
-
-def open_peers(peers: Sequence[str], load: LoadRequest, ready: EngineReady, stack: ExitStack) -> list[Contestant]:
-    """Start the peers that `read_peer` returned; ``stack`` ends them.
-
-    Raises:
-        PeerError: a peer cannot be started.
-        EngineError: the target cannot be loaded again.
-    """
-    opened: list[Contestant] = []
-    for peer in peers:
-        if peer == NO_DRAFT:
-            opened.append(_own_without_draft(load, ready, stack))
-            continue
-        server = LlamaServerPeer(peer, load, ready)
-        stack.callback(server.close)
-        opened.append(server)
-    return opened
-
-
-def _own_without_draft(load: LoadRequest, ready: EngineReady, stack: ExitStack) -> OwnEngine:
-    """Load the target again, without the draft. Both sessions store their pass costs in the same files."""
-    if ready.draft is None:
-        raise PeerError(
-            f"{NO_DRAFT} compares nothing: there is no draft to leave out.", "Leave it out, or add a draft."
-        )
-    session = Session(cost_folder=find_paths().cache)
-    stack.callback(session.close)
-    session.load(replace(load, draft=None))
-    session.measure()
-    return OwnEngine(session, [NO_DRAFT_AUTO])
 
 
 class PeerProcess:

@@ -249,7 +249,7 @@ def answers_verdict(rows: Sequence[Row], inexact: str) -> tuple[str, bool]:
     ours = [
         row
         for row in rows
-        if row.category == ALL_CATEGORIES and row.variant.engine.startswith(OWN_ENGINE) and row.variant != PLAIN
+        if row.category == ALL_CATEGORIES and row.variant.engine == OWN_ENGINE and row.variant != PLAIN
     ]
     known = [(row.answers, row.same_answers) for row in ours if row.same_answers is not None]
     total, same = sum(number for number, _ in known), round(sum(number * share for number, share in known))

@@ -35,7 +35,6 @@ class Variant:
 
 PLAIN = Variant(Mode.OFF.value)
 AUTO = Variant(Mode.AUTO.value)
-NO_DRAFT_AUTO = Variant(Mode.AUTO.value, None, f"{OWN_ENGINE} without draft")
 
 
 def variant_of(choice: LaneChoice) -> Variant:

@@ -1,4 +1,4 @@
-"""The local server for the window: address, state, requests."""
+"""The local server for the window: address and state."""
 
 import re
 from dataclasses import dataclass
@@ -55,33 +55,6 @@ class ServerSetup:
 
 
 GONE = 499  # not an HTTP status: the program disconnected early
-
-
-class RequestState(StrEnum):
-    READING = "reading"  # the request is arriving or being checked
-    WAITING = "waiting"  # in the queue
-    RUNNING = "running"  # being answered
-    DONE = "done"
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedRequest:
-    """A request without its content.
-
-    ``at`` is seconds since the epoch. ``program`` is read from the user agent; ``model`` is the name of the answering
-    model; either may be empty. ``tokens`` is the sum over several answers. ``status`` is the HTTP status, also of a
-    failure after the response began; `GONE` if the program disconnected, None before a response.
-    """
-
-    number: int
-    at: float
-    program: str = ""
-    path: str = ""
-    model: str = ""
-    tokens: int | None = None
-    tokens_per_second: float | None = None
-    state: RequestState = RequestState.READING
-    status: int | None = None
 
 
 class ServerState(StrEnum):

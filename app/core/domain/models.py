@@ -12,7 +12,6 @@ from pathlib import Path
 from app.core.domain.speed.pair_speed import PairSpeed
 from engine.records import FitLevel
 
-NUM_SUGGESTED = 3  # number of pairs suggested in the first steps
 LARGEST_DRAFT_SHARE = 0.2  # draft size / target size: larger drafts gain little
 
 
@@ -84,15 +83,6 @@ class VocabularyMatch(StrEnum):
     NO = "no"
     CHECKING = "checking"
     UNCHECKED = "unchecked"
-
-
-@dataclass(frozen=True, slots=True)
-class SearchQuery:
-    """``sort`` is "downloads", "updated" or "name"."""
-
-    text: str = ""
-    sort: str = "downloads"
-    only_fitting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,60 +251,6 @@ class CatalogRow:
             return self.suits, self.pair.drafting is Drafting.HEADS_INSIDE, target
         size = draft.size_bytes or 0
         return self.suits, size <= LARGEST_DRAFT_SHARE * target, target + size
-
-
-class DraftOrigin(StrEnum):
-    HERE = "on this computer"
-    RECOMMENDED = "recommended"
-
-
-@dataclass(frozen=True, slots=True)
-class DraftCandidate:
-    """A possible draft for a target. ``match``: UNCHECKED if its header or the hub could not be read.
-
-    ``reason``: why it was rejected, or how its vocabulary differs. ``cost_share``: its cost per token / the target's.
-    ``coverage``: share of the target's tokens that are also single tokens in the draft's vocabulary.
-    """
-
-    name: str
-    place: DraftOrigin
-    match: VocabularyMatch = VocabularyMatch.NO
-    reason: str = ""
-    repo_id: str = ""
-    file: str = ""
-    path: Path | None = None
-    quantization: str = ""
-    size_bytes: int | None = None
-    cost_share: float | None = None
-    coverage: float | None = None
-    head: str = ""  # for a head in a separate file its method: "MTP", "DFlash"
-
-    @property
-    def matches(self) -> bool:
-        return self.match in (VocabularyMatch.YES, VocabularyMatch.TRANSLATED)
-
-    @property
-    def side(self) -> PairSide:
-        ref = ModelRef(self.repo_id, self.file, str(self.path) if self.path else "")
-        presence = Presence.HERE if self.path else Presence.ABSENT
-        return PairSide(ref, Path(self.name).name, self.quantization, self.size_bytes, presence)
-
-
-@dataclass(frozen=True, slots=True)
-class DraftList:
-    """The draft candidates for one target: matching, then unchecked, then rejected ones. ``words``: a summary."""
-
-    target: PairSide | None = None
-    rows: tuple[DraftCandidate, ...] = ()
-    busy: bool = False
-    words: str = ""
-
-    @property
-    def matching(self) -> tuple[DraftCandidate, ...]:
-        return tuple(row for row in self.rows if row.matches)
-
-    def having(self, match: VocabularyMatch) -> tuple[DraftCandidate, ...]:
-        return tuple(row for row in self.rows if row.match is match)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from app.core.hub.errors import (
     UnsafeNameError,
 )
 from app.core.hub.file_names import check_repo_id, group_models, is_gguf, quantization_of, safe_parts
-from app.core.hub.records import RemoteLocation, RepoDetails, SortBy, moment_of
+from app.core.hub.records import RemoteLocation, RepoDetails, moment_of
 from app.core.hub.tokens import TokenStore
 from engine.sentences import i18n
 
@@ -54,7 +54,6 @@ TIMEOUT_S = 20.0  # maximum time without a byte
 MAX_ANSWER_S = 120.0  # maximum time for a small answer, even if bytes keep arriving
 MAX_API_BYTES = 16 << 20
 MAX_REDIRECTS = 5
-MAX_LIMIT = 200
 _EXPAND = ("gguf", "downloads", "likes", "siblings", "lastModified", "gated", "tags", "cardData")
 MAX_SIZE_BYTES = 1 << 46
 MAX_WAIT_S = 3600.0
@@ -286,15 +285,14 @@ class HubClient(FileSource):
         self._token_lock = threading.Lock()  # not the client's: the keyring may wait for the user
         self._token: str | None = None  # None: the keyring was not read yet
 
-    def search(self, query: str, sort: SortBy = SortBy.DOWNLOADS, limit: int = 50) -> tuple[RepoSummary, ...]:
-        """Search repositories with GGUF files.
+    def search(self, query: str, limit: int = 50) -> tuple[RepoSummary, ...]:
+        """Search repositories with GGUF files, the most downloaded first.
 
         Raises:
             HubError: see its subclasses.
         """
-        limit = max(1, min(limit, MAX_LIMIT))
         params = [("search", query), ("filter", "gguf"), ("apps", "llama.cpp")]
-        params += [("sort", sort.value), ("limit", str(limit))]
+        params += [("sort", "downloads"), ("limit", str(limit))]
         params += [("expand", name) for name in _EXPAND]
         body = self._get_small(f"{self.endpoint}/api/models?{urlencode(params)}", "the search")
         return summaries_of(parse(body), limit)

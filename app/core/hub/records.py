@@ -24,15 +24,6 @@ def moment_of(text: Any) -> datetime | None:  # noqa: ANN401 (untrusted)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-class SortBy(StrEnum):
-    """The values are those of the hub's API."""
-
-    DOWNLOADS = "downloads"
-    LIKES = "likes"
-    UPDATED = "lastModified"
-    TRENDING = "trendingScore"
-
-
 @dataclass(frozen=True, slots=True)
 class RepoDetails:
     summary: RepoSummary

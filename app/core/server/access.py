@@ -6,32 +6,26 @@ which the Host header shows, or cross-origin, which the Origin header shows.
 
 import hmac
 import ipaddress
-import re
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.core.server.errors import ApiError, error_body
-from app.core.server.request_log import RequestLog
 
-ENTRY = "paceline.entry"  # key in the ASGI scope for the request's log entry
-OPEN_PATHS = {"/health", "/"}  # paths that need no key and are not logged
-_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+")
+OPEN_PATHS = {"/health", "/"}  # paths that need no key
 
 
 @dataclass(frozen=True, slots=True)
 class AllowedHosts:
     """The hosts that a request may name in its Host header: loopback names and the bound address.
 
-    If the server is bound to all addresses, any IP address is allowed, but no other name. ``origins``: other sites
-    whose pages may send requests, such as ``https://app.example``. ``names``: additional names of this server, such as
-    ``host.docker.internal``.
+    If the server is bound to all addresses, any IP address is allowed, but no other name. ``names``: additional names
+    of this server, such as ``host.docker.internal``.
     """
 
     bound: str
-    origins: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
 
     def allows(self, header: str) -> bool:
@@ -43,21 +37,6 @@ class AllowedHosts:
         if address is None or address.is_unspecified:
             return False
         return address.is_loopback or (bound is not None and bound.is_unspecified)
-
-    def allows_origin(self, origin: str, host: str) -> bool:
-        """True if an Origin header names the same host as this Host header, or one of ``origins``."""
-        return origin.lower() == f"http://{host.lower()}" or origin.lower() in self.origins
-
-
-def origin_of(text: str) -> str:
-    """Normalize an origin to the form that browsers send.
-
-    Raises:
-        ValueError: the text is not an origin.
-    """
-    if _ORIGIN.fullmatch(text) is None:
-        raise ValueError("must be an origin, such as https://app.example")
-    return text.lower()
 
 
 def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
@@ -84,9 +63,9 @@ def _normalized(path: str) -> str:
 
 
 class AccessControl:
-    """ASGI middleware: answers 403 for a forbidden host or origin, 401 for a missing or wrong key; logs every request.
+    """ASGI middleware: answers 403 for a forbidden host or origin, 401 for a missing or wrong key.
 
-    With an empty ``key`` no key is needed. ``log`` records requests, except those to `OPEN_PATHS`.
+    With an empty ``key`` no key is needed.
     """
 
     def __init__(
@@ -94,12 +73,10 @@ class AccessControl:
         app: ASGIApp,
         key: str,
         hosts: AllowedHosts,
-        log: RequestLog,
     ) -> None:
         self._app = app
         self._key = key.encode("ascii")
         self._hosts = hosts
-        self._log = log
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":  # only the lifespan: WebSockets are disabled in uvicorn
@@ -107,32 +84,19 @@ class AccessControl:
             return
 
         scope = {**scope, "path": _normalized(scope["path"])}
-        headers = Headers(scope=scope)
-        is_open = scope["path"] in OPEN_PATHS
-        requests = RequestLog() if is_open else self._log  # an unused log for health checks
-        entry = scope[ENTRY] = requests.begin(scope["path"], headers.get("user-agent", ""))
-
-        async def logged_send(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                entry.set_status(message["status"])
-            await send(message)
-
-        refusal = self._refusal(headers, scope["path"])
-        try:
-            if refusal is None:
-                await self._app(scope, receive, logged_send)
-            else:
-                response = JSONResponse(error_body(refusal, scope["path"]), refusal.status, refusal.headers)
-                await response(scope, receive, logged_send)
-        finally:
-            entry.end()
+        refusal = self._refusal(Headers(scope=scope), scope["path"])
+        if refusal is None:
+            await self._app(scope, receive, send)
+        else:
+            response = JSONResponse(error_body(refusal, scope["path"]), refusal.status, refusal.headers)
+            await response(scope, receive, send)
 
     def _refusal(self, headers: Headers, path: str) -> ApiError | None:
         hosts, origins = headers.getlist("host"), headers.getlist("origin")
         if len(hosts) != 1 or not self._hosts.allows(hosts[0]):
             message = "The Host header must name this server: its address, or localhost."
             return ApiError(403, message, code="host_not_allowed")
-        if not all(self._hosts.allows_origin(origin, hosts[0]) for origin in origins):
+        if not all(origin.lower() == f"http://{hosts[0].lower()}" for origin in origins):
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
         if not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site"):  # another site's page
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")

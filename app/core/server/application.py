@@ -9,14 +9,13 @@ from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.core.domain.local_server import GONE
-from app.core.server.access import ENTRY, AccessControl, AllowedHosts
+from app.core.server.access import AccessControl, AllowedHosts
 from app.core.server.answers import AnswerBuilder, Json, ResponseBuilder
 from app.core.server.anthropic_api import MessageBuilder, parse_messages_request
 from app.core.server.embeddings import DIALECTS, EmbeddingCall, EmbeddingSource, ParsedRequest, no_embeddings_error
@@ -24,7 +23,7 @@ from app.core.server.engine_job import EngineJob, SessionCall, SessionReply
 from app.core.server.errors import UNEXPECTED, ApiError, api_error, error_body
 from app.core.server.fields import MAX_BODY_BYTES, MAX_BYTES_WITH_PICTURES, read_object
 from app.core.server.library import model_not_found_error
-from app.core.server.llama_api import CompletionBuilder, parse_infill_request, parse_native_request
+from app.core.server.llama_api import READERS, BodyReader, CompletionBuilder, parse_infill_request, parse_native_request
 from app.core.server.ollama_api import (
     API_VERSION,
     LineBuilder,
@@ -38,10 +37,8 @@ from app.core.server.ollama_api import (
     show_model,
 )
 from app.core.server.protocol import CompletionRequest, ServedModel, parse_request
-from app.core.server.request_log import RequestEntry, RequestLog
 from app.core.server.responses_api import ItemBuilder, parse_response_request
 from app.core.server.scheduler import AnswerEvent, JobEvent, Scheduler, ServerJob
-from app.core.server.tokens import READERS, BodyReader
 from engine.embeddings import EmbeddingModel
 from engine.errors import EngineError, GrammarError
 from engine.grammar.constraint import check_grammar
@@ -133,14 +130,11 @@ class AnswerStream(StreamingResponse):
             self.on_end()
 
 
-def events_across_threads(
-    note: Callable[[JobEvent], None] = lambda _event: None,
-) -> tuple[Events, Callable[[JobEvent], None]]:
-    """Returns a queue for this event loop, and a thread-safe function to put events; ``note`` gets every event."""
+def events_across_threads() -> tuple[Events, Callable[[JobEvent], None]]:
+    """Returns a queue for this event loop, and a thread-safe function to put events."""
     loop, events = asyncio.get_running_loop(), Events()
 
     def post(event: JobEvent) -> None:
-        note(event)
         with contextlib.suppress(RuntimeError):  # the loop is closed, so the queue is not read
             loop.call_soon_threadsafe(events.put_nowait, event)
 
@@ -216,7 +210,6 @@ _GET_HANDLERS = {
 
 def make_application(
     scheduler: Scheduler,
-    log: RequestLog,
     key: str,
     hosts: AllowedHosts,
     *,
@@ -224,7 +217,7 @@ def make_application(
 ) -> ASGIApp:
     """Make the ASGI application; `AccessControl` checks every request first.
 
-    ``log`` records the requests. ``embedder`` None: no embeddings.
+    ``embedder`` None: no embeddings.
     """
     endpoints = Endpoints(scheduler, embedder)
     got = {path: getattr(endpoints, name) for path, name in _GET_HANDLERS.items()}
@@ -238,10 +231,7 @@ def make_application(
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_unexpected}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    guarded = AccessControl(app, key, hosts, log)
-    if not hosts.origins:
-        return guarded
-    return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
+    return AccessControl(app, key, hosts)
 
 
 class Endpoints:
@@ -347,11 +337,11 @@ class Endpoints:
         body = await read_object(request)
         model = await self._named(body.get("model"))
         call = read(body, model)
-        return JSONResponse(await self._run_call(request, model.ready.target.path, call, model.name))
+        return JSONResponse(await self._run_call(request, model.ready.target.path, call))
 
-    async def _run_call(self, request: Request, target: str, call: SessionCall, name: str = "") -> Any:  # noqa: ANN401
+    async def _run_call(self, request: Request, target: str, call: SessionCall) -> Any:  # noqa: ANN401
         """Queue ``call`` as a request; returns its result."""
-        job, events = _job(request, name, EngineJob(None, target, call))
+        job, events = _job(request, EngineJob(None, target, call))
         self._scheduler.submit(job)
         try:
             reply = await cancel_on_disconnect(request, events.get())
@@ -382,7 +372,7 @@ class Endpoints:
                 text = f"{error.message} {error.advice}".strip()
                 raise ApiError(400, text, param="grammar", code="invalid_value") from error
         target = model.ready.target.path
-        job, events = _job(request, model.name, EngineJob(asked.request, target))
+        job, events = _job(request, EngineJob(asked.request, target))
         self._scheduler.submit(job)
         is_streaming = False
         try:
@@ -426,13 +416,11 @@ class Endpoints:
         return self._models.is_known(name) or self._models.current()
 
 
-def _job(request: Request, model: str, asked: EngineJob) -> tuple[ServerJob, Events]:
+def _job(request: Request, asked: EngineJob) -> tuple[ServerJob, Events]:
     """A job of an HTTP request, and its events. A program and its address identify a client."""
-    entry: RequestEntry = request.scope[ENTRY]
-    entry.set_queued(model)
-    events, post = events_across_threads(entry.count_event)
-    program = f"{request.client.host if request.client is not None else ''} {entry.row.program}"
-    return ServerJob(asked, post, entry.set_begun, program), events
+    events, post = events_across_threads()
+    host = request.client.host if request.client is not None else ""
+    return ServerJob(asked, post, program=f"{host} {request.headers.get('user-agent', '')}"), events
 
 
 def _model_entry(name: str, path: str, kind: str, state: str) -> Json:

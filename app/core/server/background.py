@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from app.core.domain.errors import AppError
-from app.core.domain.local_server import Activity, LoggedRequest, ServerSetup
+from app.core.domain.local_server import Activity, ServerSetup
 
 if TYPE_CHECKING:
     from app.core.server.library import ModelSwitch
     from app.core.server.listening import HttpServer
-    from app.core.server.request_log import RequestLog
     from app.core.server.scheduler import Scheduler
     from engine.requests import Engine
 
@@ -28,8 +27,8 @@ SHUTDOWN_S = 2  # time for stopped answers to reach their clients; the window cl
 class BackgroundServer:
     """One run of the server, from `start` to `stop`. All methods are thread-safe and return at once.
 
-    ``models`` is used on the server's threads. ``on_change`` is called on any thread when an attribute, `activity` or
-    `requests` changes; it must not block.
+    ``models`` is used on the server's threads. ``on_change`` is called on any thread when an attribute or
+    `activity` changes; it must not block.
 
     Attributes:
         address: such as ``http://127.0.0.1:8080``; empty before the start.
@@ -47,7 +46,6 @@ class BackgroundServer:
         self._is_stopping = False
         self._server: HttpServer | None = None
         self._scheduler: Scheduler | None = None
-        self._log: RequestLog | None = None
         self._thread = threading.Thread(target=self._run, name="server", daemon=True)
         self.address = ""
         self.failure: Exception | None = None
@@ -59,11 +57,6 @@ class BackgroundServer:
     @property
     def activity(self) -> Activity:
         return Activity() if self._scheduler is None else self._scheduler.activity
-
-    @property
-    def requests(self) -> tuple[LoggedRequest, ...]:
-        """The latest requests, newest first."""
-        return () if self._log is None else self._log.rows()
 
     def stop_running(self) -> None:
         if self._scheduler is not None:
@@ -99,18 +92,17 @@ class BackgroundServer:
         from app.core.server.access import AllowedHosts  # noqa: PLC0415  (see above)
         from app.core.server.application import make_application  # noqa: PLC0415
         from app.core.server.listening import HttpServer, address_of, bind  # noqa: PLC0415
-        from app.core.server.request_log import RequestLog  # noqa: PLC0415
         from app.core.server.scheduler import Scheduler  # noqa: PLC0415
 
         setup = self._setup
         with bind(setup.host, setup.port) as listener:
-            scheduler, log = Scheduler(self._engine, self._models, self._on_change), RequestLog(self._on_change)
-            app = make_application(scheduler, log, self._key, AllowedHosts(setup.host, names=setup.names))
+            scheduler = Scheduler(self._engine, self._models, self._on_change)
+            app = make_application(scheduler, self._key, AllowedHosts(setup.host, names=setup.names))
             server = HttpServer(app, scheduler.close, SHUTDOWN_S)
             with self._lock:
                 if self._is_stopping:
                     return
-                self._server, self._scheduler, self._log = server, scheduler, log
+                self._server, self._scheduler = server, scheduler
             self.address = address_of(listener)
             self._on_change()
             try:

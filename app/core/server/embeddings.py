@@ -157,7 +157,7 @@ def _check_pooled(model: EmbeddingModel) -> None:
     if model.pooling is Pooling.RANK:
         raise _no_vectors_error(model)
     if model.pooling is Pooling.NONE:
-        message = f"`{model.name}` has a vector for each token, not one for a text: start the server with --pooling."
+        message = f"`{model.name}` has a vector for each token, not one for a text."
         raise unsupported("model", message)
 
 

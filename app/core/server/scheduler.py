@@ -43,13 +43,11 @@ JobEvent = AnswerEvent | EngineReady | SessionReply | ApiError
 class ServerJob:
     """A waiting or running request. Its events arrive on a thread of the engine; the last is not a chunk or progress.
 
-    The last event of a load is `EngineReady`, that of a call `SessionReply`. ``on_begin`` is called when the request
-    begins. ``program`` identifies the client.
+    The last event of a load is `EngineReady`, that of a call `SessionReply`. ``program`` identifies the client.
     """
 
     asked: EngineJob
     on_event: Callable[[JobEvent], None]
-    on_begin: Callable[[], None] = lambda: None
     program: str = ""
     # The scheduler's notes:
     is_cancelled: bool = False
@@ -213,7 +211,6 @@ class Scheduler:
             with self._lock:
                 job.began_s = time.perf_counter()
                 self._parallel = parallel
-            job.on_begin()
             self._begin_next()
         elif isinstance(event, EngineReady):
             with self._lock:

@@ -253,11 +253,6 @@ def translation(target: PromptSide, draft: PromptSide) -> Translation:
     return Translation(ours, theirs, roles, coverage, begin)
 
 
-def vocabulary_sentence(coverage: float, *, is_listed: bool = False) -> Sentence:
-    """A sentence about a draft with another vocabulary; ``coverage`` as in `Translation`.
-
-    ``is_listed``: the sentence is shown in a list of such drafts.
-    """
-    if is_listed:
-        return i18n("Shares {percent:.0f}% of the target's tokens", percent=100.0 * coverage)
+def vocabulary_sentence(coverage: float) -> Sentence:
+    """A sentence about a draft with another vocabulary; ``coverage`` as in `Translation`."""
     return i18n("Its vocabulary differs and has {percent:.0f}% of the target's tokens.", percent=100.0 * coverage)

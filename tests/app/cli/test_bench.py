@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from app.cli.bench import _prompts
 from app.cli.output import INTERRUPTED
-from app.cli.parser import main
+from app.cli.parser import main, make_parser
 from app.core.benchmark.runner import Runner
 from app.core.benchmark.runs import Variant
 from app.core.paths import assets_dir, builtin_target
@@ -25,8 +26,8 @@ SHORT = ["--per-category", "2", "--max-tokens", "12", "--temperature", "0"]
 
 
 def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out, page = tmp_path / "report.json", tmp_path / "report.md"
-    options = [*SHORT, "--depths", "auto,3", "--repeat", "2", "--json", str(out), "--markdown", str(page)]
+    out = tmp_path / "report.json"
+    options = [*SHORT, "--depths", "auto,3", "--repeat", "2", "--json", str(out)]
     require_exact(str(builtin_target()))
     assert main(["bench", *options]) == 0
     told = capsys.readouterr()
@@ -43,7 +44,7 @@ def test_it_measures_and_writes_both_reports(tmp_path: Path, capsys: pytest.Capt
     fixed = next(row for row in report["rows"] if row["category"] == "all" and row["depth"] == 3)
     assert fixed["auto_over_it_low"] <= fixed["auto_over_it"] <= fixed["auto_over_it_high"]
     assert fixed["speedup_measured_low"] <= fixed["speedup"] <= fixed["speedup_measured_high"]
-    assert page.read_text(encoding="utf-8").startswith("# Benchmark\n")
+    assert told.out.startswith("# Benchmark\n")
     for row in report["rows"]:
         if row["category"] != "all":
             label = Variant(row["mode"], row["depth"]).label
@@ -73,13 +74,13 @@ def program(tmp_path: Path) -> Path:
 def test_a_peer_takes_part(program: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.json"
     options = [*SHORT, *MATHS, *CHAT, "--modes", "auto", "--json", str(out)]
-    assert main(["bench", *options, "--peer", f"llama-server={program}", "--peer", "no-draft"]) == 0
+    assert main(["bench", *options, "--peer", str(program)]) == 0
     report = json.loads(out.read_text(encoding="utf-8"))
     rows = [row for row in report["rows"] if row["engine"] == "llama-server" and row["category"] == "all"]
     modes = ["plain", "draft-3", "draft-7", "ngram-simple", "ngram-mod"]
     assert [(row["mode"], row["stats"]["tokens"]) for row in rows] == [(mode, 80) for mode in modes]
     assert all(row["auto_over_it"] > 0 for row in rows)
-    assert {row["engine"] for row in report["rows"]} == {"paceline", "llama-server", "paceline without draft"}
+    assert {row["engine"] for row in report["rows"]} == {"paceline", "llama-server"}
 
 
 def test_an_interrupted_measurement_is_reported_as_far_as_it_came(
@@ -103,7 +104,7 @@ def test_what_was_measured_before_a_peer_died_is_reported(
     monkeypatch.setenv("SCRIPTED_SERVER", "vanishes")
     out = tmp_path / "report.json"
     options = [*SHORT, *MATHS, "--modes", "off", "--json", str(out)]
-    assert main(["bench", *options, "--peer", f"llama-server={program}"]) == 1
+    assert main(["bench", *options, "--peer", str(program)]) == 1
     assert "llama-server (" in capsys.readouterr().err
     rows = json.loads(out.read_text(encoding="utf-8"))["rows"]
     assert [(row["engine"], row["answers"]) for row in rows] == [("paceline", 1), ("paceline", 1)]
@@ -115,9 +116,7 @@ def test_what_was_measured_before_a_peer_died_is_reported(
         (["--prompts", "no/such.jsonl"], "no/such.jsonl"),
         (["--depths", "99"], "The draft length must be between 0 and 32"),
         (["--temperature", "0,-1"], "The temperature must be between 0 and 100"),
-        (["--peer", "ollama=x"], "There is no peer called ollama"),
         (["--json", "/no/such/folder/report.json"], "cannot be written"),
-        (["--markdown", "."], "cannot be written"),
     ],
 )
 def test_bad_options_are_one_sentence(capsys: pytest.CaptureFixture[str], options: list[str], sentence: str) -> None:
@@ -139,3 +138,50 @@ def test_a_request_to_end_before_the_first_answer_ends_it_without_a_word(
     assert signal.getsignal(number) is before
     told = capsys.readouterr()
     assert (told.out, told.err) == ("", "")
+
+
+Capture = pytest.CaptureFixture[str]
+
+
+def write(file: Path, *names: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    records = [{"id": name, "category": file.stem, "prompt": f"Say {name}."} for name in names]
+    file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+
+
+def chosen(*words: str) -> list[str]:
+    return [prompt.id for prompt in _prompts(make_parser().parse_args(["bench", *words]))]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two prompt files and unrelated files."""
+    place = tmp_path / "my prompts"
+    write(place / "poems.jsonl", "p1", "p2")
+    write(place / "letters.jsonl", "l1", "l2")
+    write(place / "more" / "deeper.jsonl", "d1")
+    (place / "folder.jsonl").mkdir()
+    (place / "._poems.jsonl").write_bytes(b"\x00\x05\x16\x07")
+    (place / "notes.txt").write_text("no prompts", encoding="utf-8")
+    return place
+
+
+def test_a_folder_stands_for_the_jsonl_files_right_in_it_by_name(folder: Path) -> None:
+    assert chosen("--prompts", str(folder)) == ["l1", "l2", "p1", "p2"]
+
+
+def test_folders_and_files_go_together_in_the_order_given(folder: Path, tmp_path: Path) -> None:
+    write(tmp_path / "own.jsonl", "o1")
+    words = ["--prompts", str(tmp_path / "own.jsonl"), "--prompts", str(folder), "--prompts", str(folder / "more")]
+    assert chosen(*words) == ["o1", "l1", "l2", "p1", "p2", "d1"]
+
+
+def test_what_is_chosen_of_a_folder(folder: Path) -> None:
+    assert chosen("--prompts", str(folder), "--per-category", "1") == ["l1", "p1"]
+
+
+def test_a_folder_without_prompts_is_one_sentence(capsys: Capture, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no prompts", encoding="utf-8")
+    assert main(["bench", "--prompts", str(tmp_path)]) == 1
+    said = f"The folder {tmp_path} holds no prompts: it has no file that ends in .jsonl. Change the option or the file."
+    assert capsys.readouterr().err.strip() == f"paceline: This cannot be measured: {said}"

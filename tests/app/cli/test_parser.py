@@ -31,10 +31,9 @@ CHAT = {
         (["bench", "--modes", "off,fast"], "argument --modes: must be from off, ngram"),
         (["bench", "--depths", "auto,deep"], "argument --depths: must be numbers or auto"),
         (["bench", "--temperature", "0,warm"], "argument --temperature: must be numbers"),
-        (["serve", "--idle-unload", "soon"], "argument --idle-unload: must be a number above 0"),
-        (["serve", "--idle-unload", "0"], "argument --idle-unload: must be a number above 0"),
-        (["serve", "--idle-unload", "nan"], "argument --idle-unload: must be a number above 0"),
-        (["serve", "--allow-origin", "app.example"], "argument --allow-origin: must be an origin"),
+        (["bench", "--max-minutes", "soon"], "argument --max-minutes: must be a number above 0"),
+        (["bench", "--max-minutes", "0"], "argument --max-minutes: must be a number above 0"),
+        (["bench", "--max-minutes", "nan"], "argument --max-minutes: must be a number above 0"),
         (["bench", "--repeat", "0"], "argument --repeat: must be a number from 1 to"),
         (["serve", "--queue", "-1"], "argument --queue: must be a number from 0 to 10,000"),
     ],
@@ -126,12 +125,6 @@ def test_ctrl_c_while_a_command_is_loaded_ends_without_a_traceback(monkeypatch: 
 
     monkeypatch.setattr("app.cli.parser.importlib.import_module", interrupt)
     assert main(["stats"]) == INTERRUPTED
-
-
-def test_values_of_the_server_are_taken_as_they_are_meant() -> None:
-    words = ["--idle-unload", "2.5", "--allow-origin", "HTTPS://App.example", "--queue", "0"]
-    options = make_parser().parse_args(["serve", *words])
-    assert (options.idle_unload, options.allow_origin, options.queue) == (2.5, ["https://app.example"], 0)
 
 
 def test_values_of_a_measurement_are_lists() -> None:

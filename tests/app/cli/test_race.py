@@ -13,11 +13,9 @@ from app.cli import race as race_command
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.race import _request
-from app.core.benchmark.opened_lanes import LaneFailedError
 from app.core.benchmark.race import RacePlan, Rounds
-from app.core.domain.speed.races import AUTO_LANE, LaneProgress
+from app.core.domain.speed.races import LaneProgress
 from app.core.paths import builtin_target
-from engine.errors import DecodeError
 from tests.engine.gguf_factory import Kind, tiny_llama
 
 pytestmark = pytest.mark.usefixtures("tried")
@@ -65,20 +63,6 @@ def test_what_cannot_be_raced_is_refused_in_one_sentence(words: list[str], sente
     told = capsys.readouterr().err
     assert sentence in told
     assert len(told.strip().splitlines()) == 1
-
-
-def test_a_lane_that_fails_is_named_after_what_was_measured(monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    whole = Rounds.events
-
-    def fail_at_the_end(race: Rounds, *arguments: object) -> Iterator[object]:
-        yield from whole(race, *arguments)  # type: ignore[arg-type]
-        raise LaneFailedError(AUTO_LANE, DecodeError("The pass failed."))
-
-    monkeypatch.setattr(Rounds, "events", fail_at_the_end)
-    assert main([*QUESTION, "--rounds", "1"]) == 1
-    told = capsys.readouterr()
-    assert "All 1 round\n" in told.out
-    assert told.err.startswith("paceline: The model's computation failed: The lane auto: The pass failed.")
 
 
 @pytest.mark.parametrize("inexact", ["", "On a GPU."])

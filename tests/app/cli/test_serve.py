@@ -14,25 +14,18 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import cast
 
 import psutil
 import pytest
 
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
-from app.cli.serve import LibraryModels, _unload_when_idle
-from app.core.domain.local_server import Activity
+from app.cli.serve import LibraryModels
 from app.core.paths import builtin_target
 from app.core.server.api_key import VARIABLE
-from app.core.server.engine_job import CallJob, unload
 from app.core.server.listening import bind
-from app.core.server.scheduler import Scheduler
 from engine.loading.exactness import why_inexact
-from engine.process.client import EngineClient
 from engine.records import EngineReady
-from engine.requests import RunJob
 from tests.app.controllers.window import stormy_clients as stormy
 from tests.app.core.server.scripted_session import CHAT, HELLO, ScriptedServer, info
 from tests.engine.embedding_factory import CTX, WIDTH, TinyBert
@@ -209,21 +202,6 @@ def test_a_storm_of_concurrent_programs_mixes_nothing_up(tmp_path: Path, monkeyp
         assert sorted(scratch.rglob("*")) == files
 
 
-def test_models_are_unloaded_after_an_idle_time_and_not_while_an_answer_runs() -> None:
-    jobs = list[object]()
-    engine = cast("EngineClient", SimpleNamespace(submit=lambda job, _on_event: jobs.append(job)))
-    scheduler = SimpleNamespace(activity=Activity(num_running=1), on_change=lambda: None)
-    with _unload_when_idle(engine, cast("Scheduler", scheduler), 0.2 / 60):
-        for _ in range(4):
-            time.sleep(0.1)
-            scheduler.on_change()
-        time.sleep(0.5)
-        assert jobs == []
-        scheduler.activity = Activity(num_answered=1)
-        wait_for(lambda: bool(jobs))
-    assert jobs[0] == RunJob(CallJob(unload), background=True)
-
-
 def test_options_of_models_and_decoding_are_those_of_run() -> None:
     words = ["--mode", "ngram", "--depth", "3", "--temperature", "0", "--ctx", "512", "--preset", "precise"]
     served, ran = (vars(make_parser().parse_args([command, *words])) for command in ("serve", "run"))
@@ -240,7 +218,6 @@ def test_options_of_models_and_decoding_are_those_of_run() -> None:
         (["--key", "two words"], "is no key"),
         (["--key", ""], "The key is empty"),
         (["--no-key", "--host", "0.0.0.0"], "--no-key is for this machine alone"),  # noqa: S104
-        (["--pooling", "mean"], "--pooling needs an --embedding-model"),
         (["--preset", "nobody's"], "There is no preset nobody's"),
         (["--model", "/no/such.gguf", "--key", "k", "--port", "0"], "such.gguf"),
     ],

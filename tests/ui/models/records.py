@@ -9,9 +9,6 @@ from app.core.domain.models import (
     Download,
     DownloadRequest,
     DownloadStatus,
-    DraftCandidate,
-    DraftList,
-    DraftOrigin,
     FileKind,
     FileRow,
     FitSummary,
@@ -139,34 +136,6 @@ def catalog() -> list[CatalogRow]:
         row("q14", "Qwen2.5 Coder 14B + 0.5B", "Code on a desktop", FitLevel.TIGHT, 8_988 * MB),
         row("l70", "Llama 3.3 70B + 3.2 1B", "A workstation", FitLevel.TOO_LARGE, 42_520 * MB),
     ]
-
-
-def candidate(side: PairSide, place: DraftOrigin, match: VocabularyMatch, reason: str = "") -> DraftCandidate:
-    ref = side.ref
-    path = Path(ref.path) if ref.path else None
-    return DraftCandidate(side.name, place, match, reason, ref.repo, ref.file, path, side.detail, side.size_bytes)
-
-
-def drafts(target: PairSide = TARGET) -> DraftList:
-    return DraftList(
-        target,
-        (
-            candidate(DRAFT, DraftOrigin.RECOMMENDED, VocabularyMatch.YES),
-            candidate(
-                PairSide(ModelRef("a/b", "c.gguf"), "Qwen2.5 Coder 0.5B", "Q4_K_M", 398 * MB),
-                DraftOrigin.RECOMMENDED,
-                VocabularyMatch.YES,
-            ),
-            candidate(OTHER, DraftOrigin.HERE, VocabularyMatch.NO, "Token 139 differs: “Ġthe” and “ĠThe”"),
-            candidate(
-                PairSide(ModelRef("d/e", "f.gguf"), "Gemma 3 270M", "Q8_0", 292 * MB),
-                DraftOrigin.RECOMMENDED,
-                VocabularyMatch.NO,
-                "Another kind of vocabulary: SPM, not BPE",
-            ),
-        ),
-        words="2 of 4 candidates match.",
-    )
 
 
 def download(

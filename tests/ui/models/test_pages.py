@@ -2,17 +2,14 @@
 
 from dataclasses import replace
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.engines import RemoteModel, ServerFacts, ServerKind, ServerRecord
 from app.core.domain.models import (
-    DraftList,
-    DraftOrigin,
     ModelRef,
     Presence,
-    SearchQuery,
     Suitability,
     VocabularyMatch,
 )
@@ -33,28 +30,20 @@ OFFLINE = Problem("The hub cannot be reached", "No connection.", "Check the netw
 def test_typing_asks_after_a_pause_and_old_answers_are_ignored(place: ModelsPanel, qtbot: QtBot) -> None:
     queries = asked(place.requests.search_requested)
     place.open("search")
-    assert queries == [(SearchQuery(),)]
+    assert queries == [("",)]
     qtbot.keyClicks(place.search.field, "qwen")
     qtbot.waitUntil(lambda: len(queries) == 2, timeout=30_000)
-    assert queries[1] == (SearchQuery("qwen"),)
-    place.search.set_results(SearchQuery(), r.results())
+    assert queries[1] == ("qwen",)
+    place.search.set_results("", r.results())
     assert place.search.list.rows.rowCount() == 0
-    place.search.set_results(SearchQuery("qwen"), r.results())
+    place.search.set_results("qwen", r.results())
     assert place.search.list.rows.rowCount() == len(r.results())
     assert place.search.status.text() == "5 models"
 
 
-def test_order_and_filter_ask_again(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("search")
-    queries = asked(place.requests.search_requested)
-    place.search.sort.setCurrentIndex(2)
-    qtbot.mouseClick(place.search.fitting, LEFT, pos=QPoint(10, place.search.fitting.height() // 2))
-    assert [query for (query,) in queries] == [SearchQuery("", "name"), SearchQuery("", "name", True)]
-
-
 def test_a_result_says_size_verdict_and_gate_in_words(place: ModelsPanel) -> None:
     place.open("search")
-    place.search.set_results(SearchQuery(), r.results())
+    place.search.set_results("", r.results())
     rows = place.search.list.rows
     spoken = rows.data(rows.index(1, 0), Qt.ItemDataRole.AccessibleTextRole)
     assert spoken is not None
@@ -66,10 +55,10 @@ def test_nothing_found_and_no_network_say_what_to_do(place: ModelsPanel, qtbot: 
     qtbot.keyClicks(place.search.field, "zzz")
     place.search.search()
     queries = asked(place.requests.search_requested)
-    place.search.set_results(place.search.query, [])
+    place.search.set_results(place.search.field.text(), [])
     assert "Nothing found" in said(place.search)
     qtbot.mouseClick(pressed(place.search, "Clear the search"), LEFT)
-    assert queries == [(SearchQuery(),)]
+    assert queries == [("",)]
     place.search.set_problem(OFFLINE)
     assert "No connection. Check the network." in said(place.search)
     qtbot.mouseClick(pressed(place.search, "Try again"), LEFT)
@@ -89,13 +78,10 @@ def test_files_are_shown_as_what_they_are(place: ModelsPanel, qtbot: QtBot) -> N
         "Quantization data (imatrix)",
     ):
         assert words in shown
-    pulls, drafts = asked(place.requests.pull_requested), asked(place.requests.drafts_requested)
-    chats = asked(place.requests.chat_requested)
+    pulls, chats = asked(place.requests.pull_requested), asked(place.requests.chat_requested)
     qtbot.mouseClick(pressed(place, "Download Q2_K"), LEFT)
-    qtbot.mouseClick(pressed(place, "Find a draft for Q4_K_M"), LEFT)
     qtbot.mouseClick(pressed(place, "Chat with Q4_K_M"), LEFT)
     assert pulls == [((ModelRef(r.REPO, "qwen2.5-7b-instruct-q2_k.gguf"),), False)]
-    assert drafts == [(r.TARGET_REF,)]
     assert chats == [(r.TARGET_REF, None)]
     assert not any("mmproj" in one.accessibleName() for one in place.findChildren(QPushButton))
 
@@ -109,7 +95,7 @@ def test_a_download_that_was_begun_leaves_the_focus_in_its_row(place: ModelsPane
     place.search.pane.show_details(replace(details, files=tuple(begun)))
     focused = QApplication.focusWidget()
     assert focused is not None
-    assert focused.accessibleName() == "Find a draft for Q2_K"
+    assert focused.accessibleName() == "Q2_K is downloading"
 
 
 def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsPanel, qtbot: QtBot) -> None:
@@ -134,90 +120,58 @@ def test_a_gated_model_takes_a_token_as_a_password_and_forgets_it(place: ModelsP
 def offered(place: ModelsPanel) -> list[tuple[str, str]]:
     """The actions offered for the shown pair, each with its kind."""
     QApplication.processEvents()
-    buttons = [one for one in place.drafts.card.findChildren(QPushButton) if one.isVisible()]
+    buttons = [one for one in place.recommended.card.findChildren(QPushButton) if one.isVisible()]
     return [(one.accessibleName(), one.property("kind") or "") for one in buttons]
 
 
-def test_drafts_list_matching_first_then_rejected_with_reasons(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("drafts")
-    pairs = asked(place.requests.pair_requested)
-    place.drafts.set_drafts(r.drafts())
-    titles = [(row.key, row.title) for row in place.drafts.list.rows.rows]
-    assert titles[0] == ("", "Matching")
-    assert [title for _key, title in titles].index("Not suitable") == 3
-    assert "Token 139 differs: “Ġthe” and “ĠThe”" in place.drafts.list.rows.rows[4].lines
-    place.drafts.list.setFocus()
-    place.drafts.list.choose_first()
-    assert pairs == [(r.TARGET_REF, r.DRAFT_REF)]
-    qtbot.keyClick(place.drafts.list, Qt.Key.Key_Down)
-    qtbot.keyClick(place.drafts.list, Qt.Key.Key_Down)
-    assert pairs[-1] == (r.TARGET_REF, r.OTHER_REF)
-
-
-def test_a_draft_with_another_vocabulary_is_offered_with_its_share(place: ModelsPanel) -> None:
-    words = "Its vocabulary differs and has 90% of the target's tokens."
-    place.open("drafts")
-    rows = r.drafts().rows
-    place.drafts.set_drafts(
-        DraftList(r.TARGET, (*rows, r.candidate(r.OTHER, DraftOrigin.RECOMMENDED, VocabularyMatch.TRANSLATED, words)))
-    )
-    listed = place.drafts.list.rows.rows
-    headings = [row.title for row in listed if not row.key]
-    assert headings == ["Matching", "With another vocabulary", "Not suitable"]
-    assert any(words in row.lines for row in listed)
-    place.drafts.set_pair(replace(r.PAIR, match=VocabularyMatch.TRANSLATED, match_words=words))
-    shown = said(place.drafts.card)
-    assert "The draft can be used" in shown
-    assert words in shown
-    assert offered(place) == [("Download", ""), ("Download and chat", "primary")]
-
-
 def test_the_verdict_is_words_and_icon_and_the_fit_is_a_table(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("drafts")
-    place.drafts.set_drafts(r.drafts())
-    place.drafts.set_pair(r.PAIR)
-    shown = said(place.drafts.card)
+    place.open("recommended")
+    place.recommended.set_rows(r.catalog())
+    place.recommended.card.set_pair(r.PAIR)
+    shown = said(place.recommended.card)
     for words in ("The draft matches", "8,192 tokens", "6.54 GB of 7.20 GB free", "Tight", "4,096 tokens"):
         assert words in shown
-    assert not place.drafts.card.verdict.picture.pixmap().isNull()
+    assert not place.recommended.card.verdict.picture.pixmap().isNull()
     pulls = asked(place.requests.pull_requested)
-    qtbot.mouseClick(pressed(place.drafts, "Download"), LEFT)
-    qtbot.mouseClick(pressed(place.drafts, "Download and chat"), LEFT)
+    qtbot.mouseClick(pressed(place.recommended, "Download"), LEFT)
+    qtbot.mouseClick(pressed(place.recommended, "Download and chat"), LEFT)
     assert pulls == [((r.TARGET_REF, r.DRAFT_REF), False), ((r.TARGET_REF, r.DRAFT_REF), True)]
 
 
 def test_a_refused_pair_names_the_token_and_is_not_offered(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("drafts")
-    place.drafts.set_pair(r.REFUSED)
-    shown = said(place.drafts.card)
+    place.open("recommended")
+    place.recommended.set_rows(r.catalog())
+    place.recommended.card.set_pair(r.REFUSED)
+    shown = said(place.recommended.card)
     assert "The draft does not match" in shown
     assert "Token 139 differs" in shown
     pulls = asked(place.requests.pull_requested)
     assert "Only the target is offered" in shown
     assert offered(place) == [("Download", ""), ("Download and chat", "primary")]
-    qtbot.mouseClick(pressed(place.drafts, "Download"), LEFT)
-    qtbot.mouseClick(pressed(place.drafts, "Download and chat"), LEFT)
+    qtbot.mouseClick(pressed(place.recommended, "Download"), LEFT)
+    qtbot.mouseClick(pressed(place.recommended, "Download and chat"), LEFT)
     assert pulls == [((r.TARGET_REF,), False), ((r.TARGET_REF,), True)]
-    place.drafts.set_pair(replace(r.REFUSED, target=replace(r.TARGET, presence=Presence.HERE)))
+    place.recommended.card.set_pair(replace(r.REFUSED, target=replace(r.TARGET, presence=Presence.HERE)))
     assert offered(place) == [("Chat", "primary")]
-    place.drafts.set_pair(r.PAIR)
-    assert "Only the target is offered" not in said(place.drafts.card)
+    place.recommended.card.set_pair(r.PAIR)
+    assert "Only the target is offered" not in said(place.recommended.card)
 
 
 def test_what_may_still_be_refused_is_not_pressed_on_anybody(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("drafts")
+    place.open("recommended")
+    place.recommended.set_rows(r.catalog())
     here = {"target": replace(r.TARGET, presence=Presence.HERE), "draft": replace(r.DRAFT, presence=Presence.HERE)}
     pulls, chats = asked(place.requests.pull_requested), asked(place.requests.chat_requested)
     for changes, names in (({}, ["Download", "Download and chat"]), (here, ["Chat"])):
-        place.drafts.set_pair(replace(r.PAIR, match=VocabularyMatch.CHECKING, **changes))
+        place.recommended.card.set_pair(replace(r.PAIR, match=VocabularyMatch.CHECKING, **changes))
         assert offered(place) == [(name, "") for name in names]
         for name in names:
-            assert not pressed(place.drafts, name).isEnabled()
-            qtbot.mouseClick(pressed(place.drafts, name), LEFT)
-        place.drafts.set_pair(replace(r.PAIR, match=VocabularyMatch.UNCHECKED, **changes))
+            assert not pressed(place.recommended, name).isEnabled()
+            qtbot.mouseClick(pressed(place.recommended, name), LEFT)
+        place.recommended.card.set_pair(replace(r.PAIR, match=VocabularyMatch.UNCHECKED, **changes))
         assert offered(place) == [(name, "") for name in names]
-        assert all(pressed(place.drafts, name).isEnabled() for name in names)
-        place.drafts.set_pair(replace(r.PAIR, **changes))
+        assert all(pressed(place.recommended, name).isEnabled() for name in names)
+        place.recommended.card.set_pair(replace(r.PAIR, **changes))
         assert offered(place)[-1] == (names[-1], "primary")
     assert (pulls, chats) == ([], [])
 
@@ -235,21 +189,6 @@ def test_what_a_pair_gave_here_stands_out(place: ModelsPanel) -> None:
         assert gain.text.property("kind") == tone
     place.recommended.card.set_pair(pair)
     assert gain.isHidden()
-
-
-def test_the_finder_is_never_empty_without_words(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("drafts")
-    assert "No target chosen" in said(place.drafts)
-    place.drafts.set_drafts(DraftList(r.TARGET, busy=True))
-    assert "Looking for drafts" in said(place.drafts)
-    place.drafts.set_drafts(DraftList(r.TARGET, words="No other model. The n-gram mode needs no draft."))
-    shown = said(place.drafts)
-    assert "No drafts found" in shown
-    assert shown.lower().count("n-gram") == 1
-    place.drafts.set_problem(OFFLINE)
-    wanted = asked(place.requests.drafts_requested)
-    qtbot.mouseClick(pressed(place.drafts, "Try again"), LEFT)
-    assert wanted == [(r.TARGET_REF,)]
 
 
 def test_what_runs_well_here_is_looked_at_first_at_the_top_of_the_list(place: ModelsPanel) -> None:
@@ -294,19 +233,7 @@ def test_recommended_pairs_are_grouped_by_fit(place: ModelsPanel) -> None:
     assert "No recommendations" in said(place.recommended)
 
 
-# ---- what is found nowhere, and engines of others ------------------------------------------------------------------
-
-
-def test_where_nothing_fits_all_sizes_are_offered(place: ModelsPanel, qtbot: QtBot) -> None:
-    queries = asked(place.requests.search_requested)
-    place.open("search")
-    place.search.fitting.setChecked(True)
-    place.search.set_results(SearchQuery(only_fitting=True), [])
-    assert "no such repository" in said(place.search.nothing)
-    qtbot.mouseClick(pressed(place.search.nothing, "Show all sizes"), LEFT)
-    assert queries[-1] == (SearchQuery(),)
-    place.search.set_results(SearchQuery(), [])
-    assert "no such repository" in said(place.search.nothing)
+# ---- engines of others ------------------------------------------------------------------
 
 
 def test_an_engine_is_shown_with_what_it_tells(place: ModelsPanel) -> None:

@@ -1,10 +1,11 @@
 """Tests downloads, library, first run and navigation of the models panel, with real clicks and keys."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QCheckBox, QLabel, QMainWindow, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.models import (
@@ -12,15 +13,17 @@ from app.core.domain.models import (
     Drafting,
     ModelRef,
     PairView,
-    SearchQuery,
-    Suitability,
+    Presence,
+    VocabularyMatch,
 )
 from engine.records import FitLevel, Problem
+from tests.ui.conftest import ASSETS
 from tests.ui.models import records as r
 from tests.ui.models.reading import asked, pressed, said
 from tests.ui.window.test_accessibility import nameless
 from ui.models.downloads_page import progress_words
-from ui.models.panel import ModelsPanel
+from ui.models.panel import PAGES, ModelsPanel
+from ui.text.language import ENGLISH, install_language
 from ui.theme.theme import Theme
 from ui.widgets.dialogs import ConfirmDialog
 from ui.window.navigation import DownloadIndicator
@@ -104,27 +107,6 @@ def test_the_library_offers_chat_draft_reveal_and_remove(place: ModelsPanel, qtb
     assert [line.row.key for line in place.library.lines if not line.chat.isEnabled()] == ["gone"]
 
 
-def test_the_library_is_filtered_and_makes_no_widget(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("library")
-    page = place.library
-    page.set_library(r.library(), r.OFFERS)
-    usual, num_widgets = list(page.lines), len(page.findChildren(QWidget))
-    dates = [line.row.last_used for line in usual if line.row.last_used]
-    assert [line.row.last_used for line in usual[: len(dates)]] == sorted(dates, reverse=True)
-    page.filter.setFocus()
-    qtbot.keyClicks(page.filter, usual[0].row.name.lower())
-    assert page.lines == usual[:1]
-    assert page.offer_cards == []
-    assert page.filter.hasFocus()
-    qtbot.keyClicks(page.filter, " nowhere")
-    assert page.lines == []
-    assert page.nothing.isVisible()
-    page.filter.clear()
-    assert page.lines == usual
-    assert page.nothing.isHidden()
-    assert len(page.findChildren(QWidget)) == num_widgets
-
-
 def test_the_focus_stays_with_its_model_when_the_library_changes(place: ModelsPanel) -> None:
     place.open("library")
     place.library.set_library(r.library(), [])
@@ -162,68 +144,6 @@ def test_an_empty_library_offers_pairs_and_files(place: ModelsPanel, qtbot: QtBo
     assert place.page == "recommended"
 
 
-# ---- first run -----------------------------------------------------------------------------------------------------
-
-
-def test_the_first_run_shows_three_pairs_and_ways_around(place: ModelsPanel, qtbot: QtBot) -> None:
-    place.open("welcome")
-    assert "Looking for models" in said(place.welcome)
-    place.welcome.set_pairs(r.catalog())
-    shown = said(place.welcome)
-    assert "Looking for models" not in shown
-    assert len(place.welcome.cards) == 3
-    pulls, builtin = asked(place.requests.pull_requested), asked(place.requests.builtin_requested)
-    done = asked(place.requests.welcome_done)
-    first = place.welcome.cards[0]
-    qtbot.waitUntil(
-        lambda: first.action_button.width() == first.action_button.sizeHint().width()
-    )  # as wide as its text, not as the card
-    qtbot.mouseClick(first.action_button, LEFT)
-    qtbot.mouseClick(place.welcome.builtin_button, LEFT)
-    qtbot.mouseClick(place.welcome.skip_button, LEFT)
-    assert pulls == [((r.TARGET_REF, r.DRAFT_REF), True)]
-    assert len(builtin) == len(done) == 1
-    place.welcome.set_pairs([], "None of the recommended pairs fits.")
-    assert "None of the recommended pairs fits." in said(place.welcome)
-
-
-def test_without_a_fast_real_model_the_demo_is_the_first_choice(place: ModelsPanel) -> None:
-    place.open("welcome")
-    row = r.catalog()[0]
-    place.welcome.set_pairs([replace(row, checked="Not checked against the hub yet."), replace(row, checked="")])
-    unchecked, checked = place.welcome.cards
-    assert place.welcome.builtin_button.property("kind") == "primary"
-    assert place.welcome.builtin_button.hasFocus()
-    assert not any(card.action_button.property("kind") for card in place.welcome.cards)
-    assert place.welcome.note.isVisible()
-    assert "2.78 GB to download" in said(unchecked)
-    assert "Fits this computer" in said(checked)
-    place.welcome.set_pairs([replace(row, checked="")])
-    assert place.welcome.note.isHidden()
-    assert "Larger models are slow on this computer" in place.welcome.words.text(), "in the place of a card"
-
-
-def test_the_best_pair_that_is_quick_here_is_the_first_choice(place: ModelsPanel) -> None:
-    welcome = place.welcome
-    place.open("welcome")
-    welcome.set_first_model(r.FIRST)
-    assert welcome.first.action_button.hasFocus()
-    row = replace(r.catalog()[1], tokens_per_s=11.26, suits=Suitability.WELL)
-    welcome.set_pairs([row, r.catalog()[0]])
-    best, other = welcome.cards
-    offered = (best.action_button, other.action_button, welcome.first.action_button, welcome.builtin_button)
-    assert [one.property("kind") == "primary" for one in offered] == [True, False, False, False]
-    assert best.action_button.hasFocus()
-    assert "about 11 tokens per second" in said(best)
-    QApplication.processEvents()
-    assert welcome.first is not None
-    assert best.y() < welcome.first.y() < other.y()
-    welcome.set_pairs([replace(row, suits=Suitability.POORLY)])
-    assert [card.action_button.property("kind") for card in welcome.cards] == [""]
-    assert welcome.first.action_button.property("kind") == "primary"
-    assert welcome.first.action_button.hasFocus()
-
-
 # ---- the place -----------------------------------------------------------------------------------------------------
 
 
@@ -244,21 +164,18 @@ def test_a_click_on_search_is_followed_by_words(place: ModelsPanel, qtbot: QtBot
 
 def test_every_control_of_the_place_has_a_name(place: ModelsPanel) -> None:
     place.open("search")
-    place.search.set_results(SearchQuery(), r.results())
+    place.search.set_results("", r.results())
     place.search.pane.show_details(r.details(gated=True))
-    place.drafts.set_drafts(r.drafts())
-    place.drafts.set_pair(r.PAIR)
     place.recommended.set_rows(r.catalog())
     place.library.set_library(r.library(), r.OFFERS)
     place.set_downloads(r.downloads())
-    place.welcome.set_pairs(r.catalog())
     place.welcome.set_first_model(r.FIRST)
     assert nameless(place) == []
 
 
 def test_tab_walks_from_the_query_to_the_files(place: ModelsPanel, qtbot: QtBot) -> None:
     place.open("search")
-    place.search.set_results(SearchQuery(), r.results())
+    place.search.set_results("", r.results())
     place.requests.repo_requested.connect(lambda _repo: place.search.pane.show_details(r.details()))
     place.search.list.choose_first()
     QApplication.processEvents()
@@ -268,9 +185,9 @@ def test_tab_walks_from_the_query_to_the_files(place: ModelsPanel, qtbot: QtBot)
         assert focus is not None
         seen.append(focus.accessibleName())
         qtbot.keyClick(focus, Qt.Key.Key_Tab)
-    wanted = ["Search models", "Sort by", "Only models that fit this computer", "Results", "Open the model's page"]
-    assert [name for name in seen if name in wanted] == wanted
-    assert seen.index("Find a draft for Q2_K") < seen.index("Download Q2_K") < seen.index("Find a draft for Q4_K_M")
+    wanted = ["Search models", "Results", "Open the model's page"]
+    assert [name for name in dict.fromkeys(seen) if name in wanted] == wanted
+    assert seen.index("Download Q2_K") < seen.index("Chat with Q4_K_M")
 
 
 def test_leaving_the_first_run_ends_it(place: ModelsPanel, qtbot: QtBot) -> None:
@@ -288,3 +205,62 @@ def test_a_model_with_heads_inside_says_that_it_drafts_for_itself(place: ModelsP
     assert "Draft heads in its own file (MTP)" in said(place.recommended.card)
     assert "No draft" not in said(place.recommended.card)
     assert "Draft heads inside: next-token layers (MTP) in the model's own file" in said(place.recommended)
+
+
+WIDTH = 800
+
+
+@pytest.fixture(params=[ENGLISH, "de"])
+def narrow(request: pytest.FixtureRequest, qapp: QApplication, qtbot: QtBot) -> Iterator[ModelsPanel]:
+    install_language(qapp, ASSETS / "translations", request.param)
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    theme = Theme(ASSETS / "icons", window)
+    theme.apply("dark", window)
+    made = ModelsPanel(theme)
+    window.setCentralWidget(made)
+    window.resize(WIDTH, 700)
+    window.show()
+    qtbot.waitExposed(window)
+    yield made
+    install_language(qapp, ASSETS / "translations", ENGLISH)
+
+
+@pytest.mark.parametrize("page", [key for key, _name, _icon in PAGES])
+def test_every_page_fits(narrow: ModelsPanel, qtbot: QtBot, page: str) -> None:
+    narrow.open(page)
+    assert narrow.minimumSizeHint().width() <= WIDTH
+    qtbot.waitUntil(lambda: narrow.width() == WIDTH)
+    shown = [one for one in narrow.findChildren(QLabel) if one.isVisible() and one.text() and not one.wordWrap()]
+    shown += [
+        one for kind in (QPushButton, QCheckBox) for one in narrow.findChildren(kind) if one.isVisible() and one.text()
+    ]
+    qtbot.waitUntil(lambda: not [one for one in shown if one.width() < one.minimumSizeHint().width()])
+
+
+def test_the_small_model_fits(narrow: ModelsPanel, qtbot: QtBot) -> None:
+    narrow.open("welcome")
+    narrow.welcome.set_first_model(replace(r.FIRST, good_for="It answers. " * 20))
+    assert narrow.minimumSizeHint().width() <= WIDTH
+    card = narrow.welcome.first
+    assert card is not None
+    shown = [one for kind in (QLabel, QPushButton) for one in card.findChildren(kind) if one.isVisible()]
+    assert shown
+    qtbot.waitUntil(lambda: not [one for one in shown if one.height() < one.heightForWidth(one.width())])
+    assert card.width() <= WIDTH
+
+
+def test_the_deeds_of_a_pair_stand_below_each_other(narrow: ModelsPanel, qtbot: QtBot) -> None:
+    absent = replace(r.PAIR.target, presence=Presence.ABSENT)
+    draft = r.PAIR.draft
+    assert draft is not None
+    pair = replace(r.PAIR, target=absent, draft=replace(draft, presence=Presence.ABSENT), match=VocabularyMatch.YES)
+    narrow.open("recommended")
+    narrow.recommended.set_rows(r.catalog())
+    area = narrow.recommended.card
+    area.set_pair(pair)
+    first, second = area.findChildren(QPushButton)[-2:]
+    area.setFixedWidth(first.sizeHint().width() + second.sizeHint().width())
+    qtbot.waitUntil(lambda: second.y() > first.y())
+    area.setFixedWidth(first.sizeHint().width() + second.sizeHint().width() + 60)
+    qtbot.waitUntil(lambda: second.y() == first.y())

@@ -1,20 +1,17 @@
-"""Tests the server's page: state, models and requests of the server, and the page's signals."""
+"""Tests the server's page: state and models of the server, and the page's signals."""
 
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.local_server import (
     ALL_ADDRESSES,
-    GONE,
     Activity,
-    LoggedRequest,
-    RequestState,
     ServerState,
     ServerView,
 )
 from app.core.domain.settings.table import FIELDS
 from app.core.paths import assets_dir
-from ui.server.page import ServerPage, request_cells, status_words
+from ui.server.page import ServerPage
 from ui.theme.theme import Theme
 
 
@@ -72,46 +69,3 @@ def test_the_models_are_named(page: ServerPage) -> None:
     assert not page.guest.isVisible()
     page.set_view(ServerView(ServerState.ON, guest="Small One"), "")
     assert page.guest.text() == "In memory now, for a program: Small One."
-
-
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        (LoggedRequest(1, 0.0, state=RequestState.WAITING), "Waiting"),
-        (LoggedRequest(1, 0.0, state=RequestState.DONE, status=200), "200"),
-        (LoggedRequest(1, 0.0, state=RequestState.DONE, status=401), "401, no key, or a wrong one"),
-        (LoggedRequest(1, 0.0, state=RequestState.DONE, status=GONE), "Disconnected"),
-        (LoggedRequest(1, 0.0, state=RequestState.DONE), "-"),
-    ],
-)
-def test_a_status_says_what_it_means(row: LoggedRequest, words: str) -> None:
-    assert status_words(row) == words
-
-
-def test_what_is_not_known_is_a_dash() -> None:
-    assert request_cells(LoggedRequest(1, 0.0, path="/v1/models"))[1:] == ("-", "/v1/models", "-", "-", "-", "Arriving")
-
-
-def test_rows_change_in_place_and_the_newest_is_the_first(page: ServerPage, qtbot: QtBot) -> None:
-    page.set_requests([LoggedRequest(1, 0.0, path="/a")])
-
-    def is_selected() -> bool:
-        page.table.selectRow(0)  # selects nothing before the columns are laid out
-        return bool(page.table.selectedIndexes())
-
-    qtbot.waitUntil(is_selected)
-    page.set_requests([LoggedRequest(1, 0.0, path="/a", state=RequestState.DONE, status=200)])
-    assert [index.data() for index in page.table.selectedIndexes()][2::4] == ["/a", "200"]
-    page.set_requests([LoggedRequest(2, 0.0, path="/b"), LoggedRequest(1, 0.0, path="/a")])
-    assert page.table.item(0, 2).text() == "/b"
-    assert page.table.isVisible()
-    assert not page.nothing.isVisible()
-
-
-def test_a_usual_models_name_is_whole_in_the_list(page: ServerPage, qtbot: QtBot) -> None:
-    name = "qwen2.5-coder-1.5b-instruct-q4_k_m"
-    page.resize(1280, 900)
-    page.set_requests([LoggedRequest(1, 0.0, "curl/8", "/v1/chat/completions", name)])
-    table = page.table
-    qtbot.waitUntil(lambda: table.columnWidth(3) > table.fontMetrics().horizontalAdvance(name))
-    assert table.columnWidth(2) > table.fontMetrics().horizontalAdvance("/v1/chat/completions")

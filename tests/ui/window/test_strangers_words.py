@@ -112,10 +112,9 @@ def test_the_models_place(window: MainWindow, page: str) -> None:
     window.models.toggle()
     place = window.models.panel
     place.open(page)
-    place.search.set_results(place.search.query, evil(hub.results()))
+    place.search.set_results(place.search.field.text(), evil(hub.results()))
     place.library.set_library(evil(hub.library()), evil(hub.OFFERS))
     place.set_downloads(evil(hub.downloads()))
-    place.drafts.set_drafts(evil(hub.drafts()))
     place.recommended.set_rows(evil(hub.catalog()))
     place.recommended.list.choose_first()
     found = sorted(set(read_as_html()))

@@ -18,6 +18,7 @@ from app.core.hub.client import HubClient
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from app.core.storage.settings_file import write_settings
 from tests.app.core.hub.conftest import hub
+from tests.app.core.hub.link_server import LinkServer, file
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.engine.vision_factory import write_pair
 
@@ -188,3 +189,17 @@ def test_the_list_names_what_a_model_sees_with(tmp_path: Path, capsys: Capture) 
     assert [one["side_file"] for one in asked(capsys, "list")["models"]] == [pair.side.name]
     assert main(["models", "list"]) == 0
     assert f"sees pictures with {pair.side.name}" in capsys.readouterr().out
+
+
+BYTES = builtin_target().read_bytes()
+
+
+def test_a_link_is_pulled_and_its_model_has_a_name(hub: LoopbackHub, capsys: Capture) -> None:
+    with LinkServer() as server:
+        server.answers["/tiny-Q8_0.gguf"] = file(BYTES)
+        assert main(["models", "pull", server.url("/tiny-Q8_0.gguf"), "--json"]) == 0
+    read = capsys.readouterr()
+    facts = json.loads(read.out)["model"]
+    assert (facts["name"], facts["source"]) == ("tiny-Q8_0", "127.0.0.1")
+    assert Path(facts["files"][0]).read_bytes() == BYTES
+    assert not hub.requests

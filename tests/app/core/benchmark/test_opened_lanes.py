@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from app.core.benchmark import opened_lanes
-from app.core.benchmark.opened_lanes import LaneFailedError, open_lanes, read_lanes
+from app.core.benchmark.opened_lanes import open_lanes, read_lanes
 from app.core.domain.speed.races import AUTO_LANE, PLAIN_LANE, LaneChoice
 from app.core.paths import builtin_draft, builtin_target
-from engine.errors import ModeUnavailableError, NotEnoughMemoryError, PromptTooLongError
+from engine.errors import NotEnoughMemoryError, PromptTooLongError
 from engine.fit.fit import estimate
 from engine.records import ChatRequest, Finished, LoadRequest, Message, Mode, SamplingParams
 from engine.session.session import Session
@@ -61,16 +61,6 @@ def test_the_memory_of_all_lanes_is_judged_together(session: Session) -> None:
     own = replace(texts[1], draft=str(builtin_draft()))
     with pytest.raises(NotEnoughMemoryError):
         opened_lanes._check_memory((texts[0], own), session, 1024, two + weights)
-
-
-def test_a_lane_that_cannot_run_is_named() -> None:
-    alone = Session()
-    alone.load(LoadRequest(str(builtin_target()), n_ctx=512))
-    with ExitStack() as stack, pytest.raises(LaneFailedError) as failed:
-        open_lanes((PLAIN_LANE, DRAFT), alone, QUESTION, stack)
-    assert failed.value.choice == DRAFT
-    assert isinstance(failed.value.error, ModeUnavailableError)
-    alone.close()
 
 
 def test_a_lane_may_load_a_draft_of_its_own(session: Session) -> None:

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,25 +13,21 @@ import psutil
 import pytest
 
 from app.core.benchmark.peers import (
-    NO_DRAFT,
     LlamaServerPeer,
     PeerProcess,
     _draft_options,
     _placement_options,
     completion,
-    open_peers,
-    read_peer,
 )
 from app.core.benchmark.prompts import BenchmarkPrompt
 from app.core.benchmark.runner import OwnEngine, make_variants
-from app.core.benchmark.runs import NO_DRAFT_AUTO, PLAIN, Question, Variant
+from app.core.benchmark.runs import PLAIN, Question, Variant
 from app.core.domain.errors import PeerError
 from app.core.paths import builtin_draft, builtin_target
 from engine.records import (
     EngineReady,
     LoadRequest,
     Message,
-    Mode,
     ModelInfo,
     Placement,
     RunStats,
@@ -142,14 +137,6 @@ def test_a_failed_answer_is_one_sentence(program: str, script: str, words: str) 
         made.close()
 
 
-@pytest.mark.parametrize(
-    ("word", "sentence"), [("ollama=x", "There is no peer called ollama"), ("llama-server", "llama-server=PATH")]
-)
-def test_unknown_peers_are_refused(word: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
-        read_peer(word)
-
-
 def test_a_missing_program_is_reported(tmp_path: Path) -> None:
     with pytest.raises(PeerError, match="There is no llama-server at"):
         LlamaServerPeer(str(tmp_path / "nothing"), LOAD, ready())
@@ -202,26 +189,6 @@ def test_what_drafts_here_drafts_there() -> None:
         found = _draft_options(LOAD, loaded)
         assert found[: len(options)] == options
         assert ("--spec-draft-model" in found) is (loaded.draft is not None)
-
-
-@pytest.mark.usefixtures("tried")
-def test_auto_without_the_draft_runs_beside_the_pair() -> None:
-    load = LoadRequest(str(builtin_target()), str(builtin_draft()), n_ctx=512)
-    session = Session()
-    question = Question(PROMPT, (), SamplingParams(temperature=0.0), 40)
-    with ExitStack() as stack:
-        stack.callback(session.close)
-        loaded = session.load(load)
-        peer = open_peers([NO_DRAFT], load, loaded, stack)[0]
-        assert list(peer.variants) == [NO_DRAFT_AUTO]
-        peer.begin_round()
-        peer.prepare(question)
-        stats, _ids = peer.answer(NO_DRAFT_AUTO, question)
-        with pytest.raises(PeerError, match="there is no draft to leave out"):
-            open_peers([NO_DRAFT], load, replace(loaded, draft=None), stack)
-    assert stats.mode is Mode.AUTO
-    assert stats.tokens > 0
-    assert {source.value for source in stats.provenance} & {"draft"} == set()
 
 
 # ---- processes ------------------------------------------------------------------------------------------------------

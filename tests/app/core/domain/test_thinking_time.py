@@ -11,7 +11,7 @@ from app.core.domain.messages import MessageView
 from app.core.domain.requests import prompt_messages
 from app.core.domain.thinking import ThinkingTime
 from app.core.storage.chats.portable import read_chat
-from app.core.storage.exchange.markdown import to_markdown
+from app.core.storage.exchange.transfer import to_markdown
 from engine.records import Message
 from tests.app.core.storage.exchange.whole import there_and_back
 from tests.app.fakes import AppHarness, keep_settings, open_app

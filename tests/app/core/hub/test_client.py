@@ -26,7 +26,6 @@ from app.core.hub.errors import (
     HubUnreachableError,
     UnsafeNameError,
 )
-from app.core.hub.records import SortBy
 from tests.app.core.hub.loopback import Fault, LoopbackHub
 
 REPO = "tiny/pair-GGUF"
@@ -73,7 +72,7 @@ def test_a_small_answer_is_not_waited_for_without_end() -> None:
 def test_search(hub: LoopbackHub, client: HubClient) -> None:
     hub.add_file("other/pair", "a.gguf", b"x")
     hub.add_file("other/no-models", "a.bin", b"x")
-    found = client.search("pair", SortBy.DOWNLOADS, 10)
+    found = client.search("pair", 10)
     assert [summary.repo_id for summary in found] == [REPO, "other/pair"]
     first = found[0]
     assert (first.downloads, first.licence, first.architecture) == (1234, "mit", "llama")

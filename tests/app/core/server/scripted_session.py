@@ -14,7 +14,6 @@ from app.core.server.application import make_application
 from app.core.server.embeddings import EmbeddingSource
 from app.core.server.library import LoadableModel, ModelSwitch
 from app.core.server.protocol import ServedModel
-from app.core.server.request_log import RequestLog
 from app.core.server.scheduler import Scheduler
 from engine.errors import PromptError
 from engine.records import (
@@ -256,10 +255,9 @@ class ScriptedServer:
     embedder: EmbeddingSource | None = None
 
     def __post_init__(self) -> None:
-        self.log = RequestLog()
         self.worker: Engine = started_engine(self.session)
         self.scheduler = Scheduler(self.worker, OneModel(self.model), max_waiting=self.max_waiting)
-        self.app = make_application(self.scheduler, self.log, KEY, AllowedHosts("127.0.0.1"), embedder=self.embedder)
+        self.app = make_application(self.scheduler, KEY, AllowedHosts("127.0.0.1"), embedder=self.embedder)
         self.client = TestClient(
             self.app,
             base_url="http://127.0.0.1:8080",

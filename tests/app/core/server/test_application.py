@@ -138,7 +138,6 @@ def test_programs_that_look_whether_somebody_is_there_find_out(server: ScriptedS
 @pytest.mark.parametrize("path", [f"{CHAT}/", "/v1/v1/chat/completions", "//v1//chat/completions", "/chat/completions"])
 def test_a_slash_too_many_and_the_version_twice_are_read(server: ScriptedServer, path: str) -> None:
     assert server.client.post(path, json=HELLO).status_code == 200
-    assert server.log.rows()[0].path in path
     assert server.client.get("/v1/api/tags/").status_code == 200
     assert server.client.post(path, json=HELLO, headers={"Authorization": ""}).status_code == 401
 

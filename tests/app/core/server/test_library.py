@@ -14,7 +14,6 @@ from app.core.server.application import make_application
 from app.core.server.library import LoadableModel
 from app.core.server.ollama_api import list_models
 from app.core.server.protocol import ServedModel
-from app.core.server.request_log import RequestLog
 from app.core.server.scheduler import Scheduler
 from engine.errors import NotEnoughMemoryError
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode
@@ -46,7 +45,7 @@ class SwitchingServer:
         self.models = OneModel(None, choice("tiny"), choice("other"))
         self.models.begin(choice("tiny"), self.session.loaded)
         self.scheduler = Scheduler(self.worker, self.models, max_waiting=4)
-        app = make_application(self.scheduler, RequestLog(), KEY, AllowedHosts("127.0.0.1"))
+        app = make_application(self.scheduler, KEY, AllowedHosts("127.0.0.1"))
         headers = {"Authorization": f"Bearer {KEY}"}
         self.client = TestClient(app, base_url="http://127.0.0.1:8080", headers=headers, raise_server_exceptions=False)
 

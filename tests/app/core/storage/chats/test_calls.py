@@ -16,7 +16,7 @@ from app.core.storage.chats.answers import AnswerEnding
 from app.core.storage.chats.opening import StoreLocation
 from app.core.storage.chats.portable import import_chat, read_chat
 from app.core.storage.chats.store import ChatStore
-from app.core.storage.exchange.markdown import to_markdown
+from app.core.storage.exchange.transfer import to_markdown
 from engine.records import Message, ToolCall
 from tests.app.core.storage.exchange.whole import there_and_back
 

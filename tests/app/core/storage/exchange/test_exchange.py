@@ -20,9 +20,8 @@ from app.core.storage.chats.portable import PortableChat, import_chat, read_chat
 from app.core.storage.chats.store import ChatStore
 from app.core.storage.exchange import reading, records
 from app.core.storage.exchange.file_names import JSON
-from app.core.storage.exchange.markdown import to_markdown
 from app.core.storage.exchange.own_format import chats_of, from_data, to_json
-from app.core.storage.exchange.transfer import ImportResult, export_chats, import_chats
+from app.core.storage.exchange.transfer import ImportResult, export_chats, import_chats, to_markdown
 from engine.records import Mode, RunStats, Source, TokenSpan
 from tests.app.core.storage.chats.turns import answer_again, ask
 from tests.app.core.storage.exchange.test_other_apps import chatgpt, node, text

@@ -13,8 +13,7 @@ from app.core.domain.messages import MessageState, MessageView
 from app.core.storage.chats.messages import insert_message
 from app.core.storage.chats.portable import PortableChat
 from app.core.storage.chats.store import ChatStore
-from app.core.storage.exchange.markdown import to_markdown
-from app.core.storage.exchange.transfer import export_chats, import_chats
+from app.core.storage.exchange.transfer import export_chats, import_chats, to_markdown
 from engine.records import Mode, RunStats
 
 TREES = st.lists(st.tuples(st.integers(0, 30), st.booleans()), min_size=1, max_size=9)
