@@ -49,6 +49,7 @@ from engine.gguf.title import model_title
 from engine.loading.devices import split_over
 from engine.records import Device, FitLevel, Placement
 from engine.sandbox.probe import PairVerdict
+from engine.sentences import i18n
 from ui.text.formatting import parameters
 from ui.text.language import Translator, translate
 from ui.text.problem_words import in_language
@@ -60,7 +61,7 @@ DEFAULT_N_CTX = 8192
 ALL_LAYERS = 10_000  # number of GPU layers for "all": more than any model has
 MAX_HEADERS = 8  # limit of the header cache; one header has up to 20 MB
 DIFFERENT_VOCABULARY = tr.mark("The vocabularies differ.")
-BELONGS = tr.mark("By its file header, this head matches the target.")
+BELONGS = i18n("By its file header, this head matches the target.")
 SAME_VOCABULARY = tr.mark("Both vocabularies have the same tokens and settings.")
 
 
@@ -71,7 +72,7 @@ def verdict_words(verdict: PairVerdict, *, is_head: bool = False) -> str:
     if verdict.reason:
         return in_language(verdict.reason)
     if is_head:
-        return tr(BELONGS)
+        return in_language(BELONGS)
     return tr(SAME_VOCABULARY if verdict.matches else DIFFERENT_VOCABULARY)
 
 
