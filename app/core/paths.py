@@ -45,6 +45,7 @@ class Paths:
     engines_file = _Within("config", "engines.toml")  # remote servers; their keys are in the system's keyring
     tool_servers_file = _Within("config", "mcp.json")  # MCP servers; private, since it may contain keys
 
+    prompts_file = _Within("config", "prompts.toml")
     api_key_file = _Within("config", "api-key")
     layout_file = _Within("config", "layout.bin")
     projects_file = _Within("config", "projects.toml")

@@ -461,16 +461,8 @@
         <translation>Chat-Einstellungen</translation>
     </message>
     <message>
-        <source>{mode} is not available now. {reason}</source>
-        <translation>{mode} ist gerade nicht verfügbar. {reason}</translation>
-    </message>
-    <message>
         <source>Only for this chat. Anything not set here comes from the model or the settings.</source>
         <translation>Nur für diesen Chat. Was hier nicht festgelegt ist, kommt vom Modell oder aus den Einstellungen.</translation>
-    </message>
-    <message>
-        <source>Keep for this model</source>
-        <translation>Für dieses Modell behalten</translation>
     </message>
     <message>
         <source>Close</source>
@@ -483,10 +475,6 @@
     <message>
         <source>Values</source>
         <translation>Werte</translation>
-    </message>
-    <message>
-        <source>Every chat with this model then uses these values</source>
-        <translation>Jeder Chat mit diesem Modell verwendet dann diese Werte</translation>
     </message>
     <message>
         <source>this model</source>
@@ -817,10 +805,6 @@
         <translation>Chat-Einstellungen</translation>
     </message>
     <message>
-        <source>Choose a speculation mode</source>
-        <translation>Spekulationsmodus wählen</translation>
-    </message>
-    <message>
         <source>Insert a prompt (in an empty message)</source>
         <translation>Vorlage einfügen (in leerer Nachricht)</translation>
     </message>
@@ -835,18 +819,6 @@
 </context>
 <context>
     <name>Composer</name>
-    <message>
-        <source>When it is full, the oldest messages are left out, and the answer says so.</source>
-        <translation>Wenn er voll ist, werden die ältesten Nachrichten weggelassen. In der Antwort steht es dann.</translation>
-    </message>
-    <message>
-        <source>When it is full, the oldest messages are summarised first, and the answer says so.</source>
-        <translation>Wenn er voll ist, werden zuerst die ältesten Nachrichten zusammengefasst. In der Antwort steht es dann.</translation>
-    </message>
-    <message>
-        <source>When it is full, start a new chat or choose a larger context to get another answer.</source>
-        <translation>Wenn er voll ist, beginnen Sie einen neuen Chat oder wählen einen größeren Kontext, um wieder eine Antwort zu erhalten.</translation>
-    </message>
     <message>
         <source>Messages and files of this chat are sent to {host}.</source>
         <translation>Nachrichten und Dateien dieses Chats werden an {host} gesendet.</translation>
@@ -948,14 +920,6 @@
         <translation>Texte, Code, Tabellen, PDF-Dateien oder Bilder anhängen</translation>
     </message>
     <message>
-        <source>The context is nearly full</source>
-        <translation>Der Kontext ist fast voll</translation>
-    </message>
-    <message>
-        <source>The context is full</source>
-        <translation>Der Kontext ist voll</translation>
-    </message>
-    <message>
         <source>A file is still being read. You can send your message in a moment.</source>
         <translation>Eine Datei wird noch gelesen. Sie können die Nachricht gleich senden.</translation>
     </message>
@@ -988,52 +952,8 @@
 <context>
     <name>ContextMeter</name>
     <message>
-        <source>Leave out the oldest messages</source>
-        <translation>Älteste Nachrichten weglassen</translation>
-    </message>
-    <message>
-        <source>Summarise the oldest messages</source>
-        <translation>Älteste Nachrichten zusammenfassen</translation>
-    </message>
-    <message>
-        <source>Stop and tell me</source>
-        <translation>Stoppen und melden</translation>
-    </message>
-    <message>
-        <source>The answer says how many messages were left out.</source>
-        <translation>In der Antwort steht, wie viele Nachrichten weggelassen wurden.</translation>
-    </message>
-    <message>
-        <source>The model first writes a summary that is sent in their place. You can read and undo it.</source>
-        <translation>Das Modell schreibt zuerst eine Zusammenfassung, die an ihrer Stelle gesendet wird. Sie können sie lesen und rückgängig machen.</translation>
-    </message>
-    <message>
-        <source>No more answers until there is room.</source>
-        <translation>Keine weiteren Antworten, bis Platz ist.</translation>
-    </message>
-    <message>
-        <source>System prompt and tools</source>
-        <translation>Systemprompt und Werkzeuge</translation>
-    </message>
-    <message>
         <source>Context: about {used} of {size} tokens used{full}.</source>
         <translation>Kontext: etwa {used} von {size} Token belegt{full}.</translation>
-    </message>
-    <message>
-        <source>System prompt</source>
-        <translation>Systemprompt</translation>
-    </message>
-    <message>
-        <source>Conversation</source>
-        <translation>Unterhaltung</translation>
-    </message>
-    <message>
-        <source>Last answer</source>
-        <translation>Letzte Antwort</translation>
-    </message>
-    <message>
-        <source>Free</source>
-        <translation>Frei</translation>
     </message>
     <message>
         <source>Context: no model is loaded.</source>
@@ -1081,22 +1001,6 @@
             <numerusform>Systemprompt und Werkzeuge {system}, Unterhaltung {conversation}, letzte Antwort {last} Token.</numerusform>
         </translation>
     </message>
-    <message>
-        <source>When it is full: {policy}.</source>
-        <translation>Wenn er voll ist: {policy}.</translation>
-    </message>
-    <message>
-        <source>Context</source>
-        <translation>Kontext</translation>
-    </message>
-    <message>
-        <source>Context, in tokens</source>
-        <translation>Kontext, in Token</translation>
-    </message>
-    <message>
-        <source>When it is full</source>
-        <translation>Wenn er voll ist</translation>
-    </message>
 </context>
 <context>
     <name>ContextSum</name>
@@ -1119,13 +1023,6 @@
     <message>
         <source>about {total} of {size} tokens</source>
         <translation>etwa {total} von {size} Token</translation>
-    </message>
-    <message numerus="yes">
-        <source>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</source>
-        <translation>
-            <numerusform>Unterhaltung {conversation}, Anhänge {attached}, diese Nachricht {typed} Token.</numerusform>
-            <numerusform>Unterhaltung {conversation}, Anhänge {attached}, diese Nachricht {typed} Token.</numerusform>
-        </translation>
     </message>
 </context>
 <context>
@@ -1175,10 +1072,6 @@
     <message>
         <source>Pin</source>
         <translation>Anheften</translation>
-    </message>
-    <message>
-        <source>Duplicate</source>
-        <translation>Duplizieren</translation>
     </message>
     <message>
         <source>Export</source>
@@ -1402,29 +1295,6 @@
     </message>
 </context>
 <context>
-    <name>DevicesRow</name>
-    <message>
-        <source>Choose</source>
-        <translation>Auswählen</translation>
-    </message>
-    <message>
-        <source>choose from the devices that were found</source>
-        <translation>aus den gefundenen Geräten auswählen</translation>
-    </message>
-    <message>
-        <source>CPU only</source>
-        <translation>Nur der Prozessor</translation>
-    </message>
-    <message>
-        <source>No GPU that this llama.cpp can use</source>
-        <translation>Keine GPU, die dieses llama.cpp nutzen kann</translation>
-    </message>
-    <message>
-        <source>{name}, {free} of {total} free</source>
-        <translation>{name}, {free} von {total} frei</translation>
-    </message>
-</context>
-<context>
     <name>Dialogs</name>
     <message>
         <source>Open this link?</source>
@@ -1540,81 +1410,6 @@
     </message>
 </context>
 <context>
-    <name>DraftsPage</name>
-    <message>
-        <source>Matching</source>
-        <translation>Passend</translation>
-    </message>
-    <message>
-        <source>With another vocabulary</source>
-        <translation>Mit anderem Vokabular</translation>
-    </message>
-    <message>
-        <source>Not suitable</source>
-        <translation>Ungeeignet</translation>
-    </message>
-    <message>
-        <source>Drafts for</source>
-        <translation>Entwurfsmodelle für</translation>
-    </message>
-    <message>
-        <source>Drafts</source>
-        <translation>Entwurfsmodelle</translation>
-    </message>
-    <message>
-        <source>Verdict</source>
-        <translation>Urteil</translation>
-    </message>
-    <message>
-        <source>No target</source>
-        <translation>Kein Zielmodell</translation>
-    </message>
-    <message>
-        <source>Looking…</source>
-        <translation>Wird gesucht …</translation>
-    </message>
-    <message>
-        <source>Choose a draft</source>
-        <translation>Entwurfsmodell wählen</translation>
-    </message>
-    <message>
-        <source>On this computer and among the recommendations.</source>
-        <translation>Auf diesem Computer und unter den Empfehlungen.</translation>
-    </message>
-    <message>
-        <source>Search models</source>
-        <translation>Modelle suchen</translation>
-    </message>
-    <message>
-        <source>Choose from the library</source>
-        <translation>Aus der Bibliothek wählen</translation>
-    </message>
-    <message>
-        <source>No target chosen</source>
-        <translation>Kein Zielmodell gewählt</translation>
-    </message>
-    <message>
-        <source>Choose a target model to find drafts for it.</source>
-        <translation>Wählen Sie ein Zielmodell, um Entwurfsmodelle dafür zu finden.</translation>
-    </message>
-    <message>
-        <source>Could not be checked</source>
-        <translation>Konnten nicht geprüft werden</translation>
-    </message>
-    <message>
-        <source>You will see whether it matches the target and whether both fit this computer.</source>
-        <translation>Hier sehen Sie dann, ob es zum Zielmodell passt und ob beide auf diesem Rechner laufen.</translation>
-    </message>
-    <message>
-        <source>Looking for drafts</source>
-        <translation>Entwurfsmodelle werden gesucht</translation>
-    </message>
-    <message>
-        <source>No drafts found</source>
-        <translation>Keine Entwurfsmodelle gefunden</translation>
-    </message>
-</context>
-<context>
     <name>DropOverlay</name>
     <message>
         <source>Use as target</source>
@@ -1627,40 +1422,6 @@
     <message>
         <source>The target writes the answers. A draft is a smaller model, best with the same vocabulary, that proposes tokens for it.</source>
         <translation>Das Zielmodell schreibt die Antworten. Ein Entwurfsmodell ist ein kleineres Modell, am besten mit demselben Vokabular, das ihm Token vorschlägt.</translation>
-    </message>
-</context>
-<context>
-    <name>DropZone</name>
-    <message numerus="yes">
-        <source>Attach %n files to the message</source>
-        <translation>
-            <numerusform>%n Datei an die Nachricht anhängen</numerusform>
-            <numerusform>%n Dateien an die Nachricht anhängen</numerusform>
-        </translation>
-    </message>
-    <message>
-        <source>Open as a model</source>
-        <translation>Als Modell öffnen</translation>
-    </message>
-    <message>
-        <source>Folders cannot be attached: drop the files in it</source>
-        <translation>Ein Ordner kann nicht angehängt werden: Ziehen Sie die Dateien darin hierher</translation>
-    </message>
-    <message>
-        <source>Import the chats in it</source>
-        <translation>Die Chats darin importieren</translation>
-    </message>
-    <message>
-        <source>Import it if it contains chats, otherwise attach it to the message</source>
-        <translation>Importieren, falls Chats darin sind, sonst an die Nachricht anhängen</translation>
-    </message>
-    <message>
-        <source>Attach it to the message</source>
-        <translation>An die Nachricht anhängen</translation>
-    </message>
-    <message>
-        <source>and {count} more</source>
-        <translation>und {count} weitere</translation>
     </message>
 </context>
 <context>
@@ -1753,8 +1514,8 @@
         <translation>Empfohlene Modelle, Suche und Bibliothek</translation>
     </message>
     <message>
-        <source>Loading {name}</source>
-        <translation>{name} wird geladen</translation>
+        <source>This model has no chat template, so it was probably trained to continue texts, not to answer. You can chat with it in a common format, or let it continue what you write: choose that as the prompt format in the chat settings.</source>
+        <translation>Dieses Modell hat keine Chat-Vorlage. Es wurde also wohl darauf trainiert, Texte fortzusetzen, nicht zu antworten. Sie können in einem üblichen Format damit chatten oder es Ihren Text fortsetzen lassen: Wählen Sie das als Prompt-Format in den Chat-Einstellungen.</translation>
     </message>
     <message>
         <source>Loading the model</source>
@@ -1769,12 +1530,12 @@
         <translation>Schreiben Sie unten den Anfang eines Textes; das Modell setzt ihn fort.</translation>
     </message>
     <message>
-        <source>This model has no chat template, so it was probably trained to continue texts, not to answer. You can chat with it in a common format, or let it continue what you write.</source>
-        <translation>Dieses Modell hat keine Chat-Vorlage. Es wurde also wohl darauf trainiert, Texte fortzusetzen, nicht zu antworten. Sie können in einem üblichen Format damit chatten oder es Ihren Text fortsetzen lassen.</translation>
-    </message>
-    <message>
         <source>No model yet</source>
         <translation>Noch kein Modell</translation>
+    </message>
+    <message>
+        <source>Loading {name}</source>
+        <translation type="unfinished">{name} wird geladen</translation>
     </message>
     <message>
         <source>Open a GGUF file from your computer, or start with the quick demo. {note}</source>
@@ -1783,14 +1544,6 @@
     <message>
         <source>{note} Try messages like these.</source>
         <translation>{note} Probieren Sie Nachrichten wie diese (auf Englisch).</translation>
-    </message>
-    <message>
-        <source>Answer my messages instead</source>
-        <translation>Stattdessen meine Nachrichten beantworten</translation>
-    </message>
-    <message>
-        <source>Continue my texts instead</source>
-        <translation>Stattdessen meine Texte fortsetzen</translation>
     </message>
     <message>
         <source>Continue a text</source>
@@ -2039,18 +1792,6 @@
         <translation>Dateien, die zu einem Modell gehören</translation>
     </message>
     <message>
-        <source>Find a draft…</source>
-        <translation>Entwurfsmodell finden …</translation>
-    </message>
-    <message>
-        <source>Find a draft for {what}</source>
-        <translation>Entwurfsmodell für {what} finden</translation>
-    </message>
-    <message>
-        <source>Lists the drafts that match this model, and why others do not, before anything is downloaded.</source>
-        <translation>Listet die Entwurfsmodelle auf, die zu diesem Modell passen, und sagt, warum andere nicht passen, bevor etwas heruntergeladen wird.</translation>
-    </message>
-    <message>
         <source>Chat</source>
         <translation>Chat</translation>
     </message>
@@ -2180,13 +1921,6 @@
             <numerusform>{number} Schichten auf der GPU</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>{count} tokens</source>
-        <translation>
-            <numerusform>{count} Token</numerusform>
-            <numerusform>{count} Token</numerusform>
-        </translation>
-    </message>
     <message>
         <source>{name}
 {architecture}, {parameters}, {size}
@@ -2264,20 +1998,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Gibt seinen Speicher frei, bis wieder ein Modell gewählt wird.</translation>
     </message>
     <message>
-        <source>Automatic</source>
-        <translation>Automatisch</translation>
-    </message>
-    <message>
         <source>Models: {names}</source>
         <translation>Modelle: {names}</translation>
     </message>
     <message>
         <source>Preparing {name}</source>
         <translation>{name} wird vorbereitet</translation>
-    </message>
-    <message>
-        <source>Context: {size} tokens…</source>
-        <translation>Kontext: {size} Token …</translation>
     </message>
     <message>
         <source>Loading {name}</source>
@@ -2422,14 +2148,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Die Vokabulare unterscheiden sich.</translation>
     </message>
     <message>
-        <source>on this computer</source>
-        <translation>auf diesem Rechner</translation>
-    </message>
-    <message>
-        <source>recommended</source>
-        <translation>empfohlen</translation>
-    </message>
-    <message>
         <source>Both vocabularies have the same tokens and settings.</source>
         <translation>Beide Vokabulare haben dieselben Token und Einstellungen.</translation>
     </message>
@@ -2503,10 +2221,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Use as the draft</source>
         <translation>Als Entwurfsmodell verwenden</translation>
-    </message>
-    <message>
-        <source>Find a draft for it…</source>
-        <translation>Entwurfsmodell dafür finden …</translation>
     </message>
     <message>
         <source>Show in its folder</source>
@@ -2602,20 +2316,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Laden Sie ein Paar herunter, oder fügen Sie eine vorhandene GGUF-Datei hinzu; sie wird nicht kopiert.</translation>
     </message>
     <message>
-        <source>Filter</source>
-        <translation>Filtern</translation>
-    </message>
-    <message>
-        <source>Filter the models</source>
-        <translation>Die Modelle filtern</translation>
-    </message>
-    <message>
         <source>Library</source>
         <translation>Bibliothek</translation>
-    </message>
-    <message>
-        <source>No model matches “{words}”.</source>
-        <translation>Kein Modell passt zu „{words}“.</translation>
     </message>
     <message>
         <source>Add</source>
@@ -2702,22 +2404,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Lokaler Server</translation>
     </message>
     <message>
-        <source>Copy the base URL</source>
-        <translation>Basis-URL kopieren</translation>
-    </message>
-    <message>
-        <source>Try again</source>
-        <translation>Erneut versuchen</translation>
-    </message>
-    <message>
-        <source>Turn the server off</source>
-        <translation>Server ausschalten</translation>
-    </message>
-    <message>
-        <source>Stop the programs&apos; answers</source>
-        <translation>Antworten an die Programme stoppen</translation>
-    </message>
-    <message>
         <source>Server off</source>
         <translation>Server aus</translation>
     </message>
@@ -2730,20 +2416,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Server an</translation>
     </message>
     <message>
-        <source>Show the server page</source>
-        <translation>Seite des Servers zeigen</translation>
-    </message>
-    <message>
         <source>Local server: {state}</source>
         <translation>Lokaler Server: {state}</translation>
-    </message>
-    <message>
-        <source>Copied</source>
-        <translation>Kopiert</translation>
-    </message>
-    <message>
-        <source>Stop the program&apos;s answer</source>
-        <translation>Antwort an das Programm stoppen</translation>
     </message>
 </context>
 <context>
@@ -2892,24 +2566,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wie Token vorgeschlagen werden</translation>
     </message>
     <message>
-        <source>Draft length</source>
-        <translation>Entwurfslänge</translation>
-    </message>
-    <message>
-        <source>Tokens proposed per pass. “Auto” follows the measured speed.</source>
-        <translation>Vorgeschlagene Token pro Durchlauf. „Auto“ richtet sich nach der gemessenen Geschwindigkeit.</translation>
-    </message>
-    <message>
-        <source>Auto</source>
-        <translation>Auto</translation>
-    </message>
-    <message>
         <source>in use</source>
         <translation>in Gebrauch</translation>
-    </message>
-    <message>
-        <source>{mode}, length {depth}</source>
-        <translation>{mode}, Länge {depth}</translation>
     </message>
     <message>
         <source>Mode: {name}</source>
@@ -3446,10 +3104,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Suche</translation>
     </message>
     <message>
-        <source>Drafts</source>
-        <translation>Entwurfsmodelle</translation>
-    </message>
-    <message>
         <source>Library</source>
         <translation>Bibliothek</translation>
     </message>
@@ -3964,10 +3618,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wählen Sie einen anderen Ort, oder schaffen Sie Platz.</translation>
     </message>
     <message>
-        <source>The statistics could not be exported</source>
-        <translation>Die Statistik konnte nicht exportiert werden</translation>
-    </message>
-    <message>
         <source>The file could not be imported</source>
         <translation>Die Datei konnte nicht importiert werden</translation>
     </message>
@@ -4088,14 +3738,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Fehler des Laufwerks: {reason}.</translation>
     </message>
     <message>
-        <source>The n-gram mode needs no draft.</source>
-        <translation>Der N-Gramm-Modus braucht kein Entwurfsmodell.</translation>
-    </message>
-    <message>
-        <source>the image or sound part of another model</source>
-        <translation>der Bild- oder Tonteil eines anderen Modells</translation>
-    </message>
-    <message>
         <source>a table for quantizing another model</source>
         <translation>eine Tabelle zum Quantisieren eines anderen Modells</translation>
     </message>
@@ -4106,10 +3748,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>an adapter (LoRA) for another model</source>
         <translation>ein Adapter (LoRA) für ein anderes Modell</translation>
-    </message>
-    <message>
-        <source>{number} of {all} can draft for {target}.</source>
-        <translation>{number} von {all} können für {target} entwerfen.</translation>
     </message>
     <message>
         <source>{num_files} files could not be attached</source>
@@ -4152,22 +3790,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Diese Nachricht gibt es nicht mehr.</translation>
     </message>
     <message>
-        <source>There is no other model on this computer that could draft for {target}.</source>
-        <translation>Auf diesem Rechner gibt es kein anderes Modell, das für {target} entwerfen könnte.</translation>
-    </message>
-    <message>
-        <source>Its file has been moved or deleted.</source>
-        <translation>Die Datei wurde verschoben oder gelöscht.</translation>
-    </message>
-    <message>
-        <source>The hub no longer has {file} in {repo}.</source>
-        <translation>Der Hub hat {file} in {repo} nicht mehr.</translation>
-    </message>
-    <message>
-        <source>It is {kind}.</source>
-        <translation>Es ist {kind}.</translation>
-    </message>
-    <message>
         <source>The hub could not be contacted</source>
         <translation>Der Hub war nicht zu erreichen</translation>
     </message>
@@ -4186,10 +3808,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The other program could not be measured</source>
         <translation>Das andere Programm konnte nicht gemessen werden</translation>
-    </message>
-    <message>
-        <source>The saved races could not be used</source>
-        <translation>Auf die gespeicherten Rennen konnte nicht zugegriffen werden</translation>
     </message>
     <message>
         <source>{text} is not a name such as host.docker.internal.</source>
@@ -4816,8 +4434,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>seine Chat-Vorlage unterstützt keine Werkzeuge</translation>
     </message>
     <message>
-        <source>{name} needs more memory than is allowed.</source>
-        <translation>{name} braucht mehr Speicher, als erlaubt ist.</translation>
+        <source>The model&apos;s chat template does not accept this conversation{reason}.</source>
+        <translation>Die Chat-Vorlage des Modells nimmt diese Unterhaltung nicht an{reason}.</translation>
     </message>
     <message>
         <source>The model&apos;s chat template failed: {reason}.</source>
@@ -4882,26 +4500,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The race could not be exported</source>
         <translation>Das Rennen konnte nicht exportiert werden</translation>
-    </message>
-    <message>
-        <source>Export it, then check the disk.</source>
-        <translation>Exportieren Sie es, und prüfen Sie dann das Laufwerk.</translation>
-    </message>
-    <message>
-        <source>This race cannot be read any more.</source>
-        <translation>Dieses Rennen ist nicht mehr lesbar.</translation>
-    </message>
-    <message>
-        <source>Run it again.</source>
-        <translation>Starten Sie es noch einmal.</translation>
-    </message>
-    <message>
-        <source>Check the disk, then try again.</source>
-        <translation>Prüfen Sie das Laufwerk, und versuchen Sie es noch einmal.</translation>
-    </message>
-    <message>
-        <source>The race could not be deleted: {reason}.</source>
-        <translation>Das Rennen konnte nicht gelöscht werden: {reason}.</translation>
     </message>
     <message>
         <source>of the target</source>
@@ -5640,10 +5238,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Laut Dateikopf passt dieser Entwurfskopf zum Zielmodell.</translation>
     </message>
     <message>
-        <source>Could not be checked: {number}; see the reasons.</source>
-        <translation>Nicht prüfbar: {number}; siehe die Gründe.</translation>
-    </message>
-    <message>
         <source>Choose a model made for them, such as Nomic Embed or EmbeddingGemma, in the settings.</source>
         <translation>Wählen Sie in den Einstellungen eines, das dafür gemacht ist, etwa Nomic Embed oder EmbeddingGemma.</translation>
     </message>
@@ -5678,10 +5272,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{number:,} could not be imported. The first:</source>
         <translation>{number:,} konnten nicht importiert werden. Der erste:</translation>
-    </message>
-    <message>
-        <source>The race could not be saved: {reason}.</source>
-        <translation>Das Rennen konnte nicht gespeichert werden: {reason}.</translation>
     </message>
     <message>
         <source>{path} is not UTF-8 text.</source>
@@ -6016,10 +5606,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Das Projekt {name} hat keine Dateien.</translation>
     </message>
     <message>
-        <source>Shares {percent:.0f}% of the target&apos;s tokens</source>
-        <translation>Hat {percent:.0f} % der Token mit dem Zielmodell gemeinsam</translation>
-    </message>
-    <message>
         <source>A proxy or a mirror may be changing the file. Try another network.</source>
         <translation>Vielleicht verändert ein Proxy oder ein Mirror die Datei. Versuchen Sie es in einem anderen Netzwerk.</translation>
     </message>
@@ -6038,10 +5624,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The link leads to only {size} bytes, which cannot be a model.</source>
         <translation>Hinter dem Link liegen nur {size} Byte, das kann kein Modell sein.</translation>
-    </message>
-    <message>
-        <source>It matches, but it is too large for this target to make it faster.</source>
-        <translation>Es passt, ist für dieses Zielmodell aber zu groß, um es schneller zu machen.</translation>
     </message>
     <message>
         <source>A remote server cannot continue a text with pictures.</source>
@@ -6526,10 +6108,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>its chat template fails with tools: {reason}</source>
         <translation>seine Chat-Vorlage scheitert mit Werkzeugen: {reason}</translation>
-    </message>
-    <message>
-        <source>Leave this message out, or choose another model.</source>
-        <translation>Lassen Sie diese Nachricht weg, oder wählen Sie ein anderes Modell.</translation>
     </message>
     <message>
         <source>Choose another model for tools.</source>
@@ -7020,8 +6598,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Ändern Sie die letzte Nachricht, oder wählen Sie ein anderes Modell.</translation>
     </message>
     <message>
-        <source>Message {number} ({role}) is not in the prompt: the model&apos;s chat template does not accept this conversation{reason}.</source>
-        <translation>Nachricht {number} ({role}) ist nicht in der Eingabe: Die Chat-Vorlage des Modells nimmt diese Unterhaltung nicht an{reason}.</translation>
+        <source>Start a new chat, or choose another model.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>Give its side file with --mmproj, choose a model that sees pictures, or leave them out.</source>
@@ -7038,6 +6616,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No token of this model can continue as the grammar requires.</source>
         <translation>Kein Token dieses Modells kann so fortsetzen, wie es die Grammatik verlangt.</translation>
+    </message>
+    <message>
+        <source>{name} needs more memory than is allowed.</source>
+        <translation type="unfinished"></translation>
     </message>
     <message>
         <source>The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” compiles it again; README names other ways.</source>
@@ -7752,10 +7334,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Rennen nach {name} exportiert.</translation>
     </message>
     <message>
-        <source>Earlier races</source>
-        <translation>Frühere Rennen</translation>
-    </message>
-    <message>
         <source>Progress</source>
         <translation>Fortschritt</translation>
     </message>
@@ -7868,14 +7446,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Vergleichsbahn</translation>
     </message>
     <message>
-        <source>Delete this race?</source>
-        <translation>Dieses Rennen löschen?</translation>
-    </message>
-    <message>
-        <source>Delete</source>
-        <translation>Löschen</translation>
-    </message>
-    <message>
         <source>Question</source>
         <translation>Frage</translation>
     </message>
@@ -7940,10 +7510,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Rennen einrichten</translation>
     </message>
     <message>
-        <source>Its statistics and answers are removed from this computer.</source>
-        <translation>Seine Zahlen und Antworten werden von diesem Rechner entfernt.</translation>
-    </message>
-    <message>
         <source>Save the picture</source>
         <translation>Bild speichern</translation>
     </message>
@@ -7966,10 +7532,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Temperature</source>
         <translation>Temperatur</translation>
-    </message>
-    <message>
-        <source>This race had pictures, which are not saved with it. Race the question again from its chat.</source>
-        <translation>Dieses Rennen hatte Bilder, die nicht mit ihm gespeichert werden. Starten Sie das Rennen aus dem Chat noch einmal.</translation>
     </message>
     <message>
         <source>Two lanes are the same. Choose another mode, draft length or draft for one of them.</source>
@@ -8034,10 +7596,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>{name}, draft length {depth}</source>
         <translation>{name}, Entwurfslänge {depth}</translation>
-    </message>
-    <message>
-        <source>{one} against {other}</source>
-        <translation>{one} gegen {other}</translation>
     </message>
     <message>
         <source>a round that was cut short</source>
@@ -8300,18 +7858,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         </translation>
     </message>
     <message>
-        <source>Most downloads</source>
-        <translation>Meiste Downloads</translation>
-    </message>
-    <message>
-        <source>Last updated</source>
-        <translation>Zuletzt aktualisiert</translation>
-    </message>
-    <message>
-        <source>Name</source>
-        <translation>Name</translation>
-    </message>
-    <message>
         <source>The hub has no such repository with GGUF files. Try other words.</source>
         <translation>Der Hub hat kein solches Repository mit GGUF-Dateien. Versuche andere Wörter.</translation>
     </message>
@@ -8325,10 +7871,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Gated</source>
         <translation>Zugang nötig</translation>
-    </message>
-    <message>
-        <source>Fits this computer</source>
-        <translation>Passt auf diesen Rechner</translation>
     </message>
     <message>
         <source>Results</source>
@@ -8347,20 +7889,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Suche leeren</translation>
     </message>
     <message>
-        <source>Sort by</source>
-        <translation>Sortieren nach</translation>
-    </message>
-    <message>
-        <source>Only models that fit this computer</source>
-        <translation>Nur Modelle, die auf diesen Rechner passen</translation>
-    </message>
-    <message>
         <source>Searching…</source>
         <translation>Wird gesucht …</translation>
-    </message>
-    <message>
-        <source>Show all sizes</source>
-        <translation>Alle Größen zeigen</translation>
     </message>
     <message>
         <source>Nothing found</source>
@@ -8436,10 +7966,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Zurück zum Chat (Esc)</translation>
     </message>
     <message>
-        <source>Questions and answers are neither shown nor saved. Turning the server off clears the list.</source>
-        <translation>Fragen und Antworten werden weder gezeigt noch gespeichert. Beim Ausschalten des Servers wird die Liste geleert.</translation>
-    </message>
-    <message>
         <source>Settings…</source>
         <translation>Einstellungen …</translation>
     </message>
@@ -8464,10 +7990,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Anfragen</translation>
     </message>
     <message>
-        <source>No requests yet.</source>
-        <translation>Noch keine Anfragen.</translation>
-    </message>
-    <message>
         <source>{running} running, {waiting} waiting</source>
         <translation>{running} in Arbeit, {waiting} warten</translation>
     </message>
@@ -8490,81 +8012,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>In memory now, for a program: {name}.</source>
         <translation>Jetzt im Speicher, für ein Programm: {name}.</translation>
-    </message>
-    <message>
-        <source>Time</source>
-        <translation>Zeit</translation>
-    </message>
-    <message>
-        <source>Program</source>
-        <translation>Programm</translation>
-    </message>
-    <message>
-        <source>Path</source>
-        <translation>Pfad</translation>
-    </message>
-    <message>
-        <source>Model</source>
-        <translation>Modell</translation>
-    </message>
-    <message>
-        <source>Tokens</source>
-        <translation>Token</translation>
-    </message>
-    <message>
-        <source>Tokens/s</source>
-        <translation>Token/s</translation>
-    </message>
-    <message>
-        <source>Status</source>
-        <translation>Status</translation>
-    </message>
-    <message>
-        <source>Arriving</source>
-        <translation>Kommt an</translation>
-    </message>
-    <message>
-        <source>Waiting</source>
-        <translation>Wartet</translation>
-    </message>
-    <message>
-        <source>Answering</source>
-        <translation>Antwortet</translation>
-    </message>
-    <message>
-        <source>no key, or a wrong one</source>
-        <translation>kein oder falscher Schlüssel</translation>
-    </message>
-    <message>
-        <source>not allowed</source>
-        <translation>nicht erlaubt</translation>
-    </message>
-    <message>
-        <source>not found</source>
-        <translation>nicht gefunden</translation>
-    </message>
-    <message>
-        <source>the queue was full</source>
-        <translation>Warteschlange voll</translation>
-    </message>
-    <message>
-        <source>stopped, or no model</source>
-        <translation>gestoppt, oder kein Modell</translation>
-    </message>
-    <message>
-        <source>Disconnected</source>
-        <translation>Verbindung getrennt</translation>
-    </message>
-    <message>
-        <source>Of the answer, without the prompt.</source>
-        <translation>Der Antwort, ohne die Eingabe.</translation>
-    </message>
-</context>
-<context>
-    <name>ServersRow</name>
-    <message>
-        <source>No server is switched on. Servers are added in the settings.</source>
-        <translation>Kein Server ist eingeschaltet. Server werden in den Einstellungen hinzugefügt.</translation>
     </message>
 </context>
 <context>
@@ -8841,10 +8288,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Taschenrechner</translation>
     </message>
     <message>
-        <source>Attached files</source>
-        <translation>Angehängte Dateien</translation>
-    </message>
-    <message>
         <source>Auto</source>
         <translation>Auto</translation>
     </message>
@@ -9083,10 +8526,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Programs may request any model of your library. It is loaded for them; your own is loaded again with your next message.</source>
         <translation>Programme dürfen jedes Modell Ihrer Bibliothek anfordern. Es wird dafür geladen; mit Ihrer nächsten Nachricht wird wieder Ihres geladen.</translation>
-    </message>
-    <message>
-        <source>Search in chats</source>
-        <translation>In Chats suchen</translation>
     </message>
     <message>
         <source>Tool servers</source>
@@ -9502,17 +8941,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
 </context>
 <context>
-    <name>Statistics</name>
-    <message>
-        <source>Another export is still running.</source>
-        <translation>Ein anderer Export läuft noch.</translation>
-    </message>
-    <message>
-        <source>Statistics exported to {name}.</source>
-        <translation>Statistik nach {name} exportiert.</translation>
-    </message>
-</context>
-<context>
     <name>StatsDialogs</name>
     <message>
         <source>Reset…</source>
@@ -9529,21 +8957,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Reset</source>
         <translation>Zurücksetzen</translation>
-    </message>
-</context>
-<context>
-    <name>StatsFiles</name>
-    <message>
-        <source>Paceline statistics</source>
-        <translation>Paceline-Statistik</translation>
-    </message>
-    <message>
-        <source>JSON (*.json)</source>
-        <translation>JSON (*.json)</translation>
-    </message>
-    <message>
-        <source>Export statistics</source>
-        <translation>Statistik exportieren</translation>
     </message>
 </context>
 <context>
@@ -9807,10 +9220,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Tokens per second of this answer.</source>
         <translation>Token pro Sekunde in dieser Antwort.</translation>
-    </message>
-    <message>
-        <source>Export all statistics as JSON</source>
-        <translation>Alle Statistiken als JSON exportieren</translation>
     </message>
     <message>
         <source>Tokens per second, measured from the end of reading the prompt to the last token.</source>
@@ -10538,22 +9947,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>WelcomePage</name>
     <message>
-        <source>None of the recommended pairs fits in the free memory and disk space. Start with the quick demo.</source>
-        <translation>Keines der empfohlenen Paare passt in den freien Speicher und auf die Festplatte. Beginnen Sie mit der schnellen Demo.</translation>
-    </message>
-    <message>
-        <source>From a list included with Paceline. Names and sizes are checked with the hub before anything is downloaded.</source>
-        <translation>Aus einer Liste, die Paceline beiliegt. Namen und Größen werden mit dem Hub abgeglichen, bevor etwas heruntergeladen wird.</translation>
-    </message>
-    <message>
-        <source>Looking for models that fit this computer…</source>
-        <translation>Modelle, die auf diesen Rechner passen, werden gesucht …</translation>
-    </message>
-    <message>
-        <source>Larger models are slow on this computer. The small one below is fast.</source>
-        <translation>Größere Modelle sind auf diesem Rechner langsam. Das kleine darunter ist schnell.</translation>
-    </message>
-    <message>
         <source>Quick demo</source>
         <translation>Schnelle Demo</translation>
     </message>
@@ -10564,10 +9957,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>A small real model</source>
         <translation>Ein kleines echtes Modell</translation>
-    </message>
-    <message>
-        <source>Other pairs</source>
-        <translation>Weitere Paare</translation>
     </message>
     <message>
         <source>Skip</source>
@@ -10584,10 +9973,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>No download needed</source>
         <translation>Ohne Download</translation>
-    </message>
-    <message>
-        <source>Recommended for this computer</source>
-        <translation>Empfohlen für diesen Rechner</translation>
     </message>
     <message>
         <source>Welcome</source>

@@ -76,16 +76,6 @@
     </message>
 </context>
 <context>
-    <name>ContextSum</name>
-    <message numerus="yes">
-        <source>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</source>
-        <translation>
-            <numerusform>Conversation {conversation}, attachments {attached}, this message {typed} token.</numerusform>
-            <numerusform>Conversation {conversation}, attachments {attached}, this message {typed} tokens.</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>ConversationMenu</name>
     <message numerus="yes">
         <source>Archive %n chats</source>
@@ -161,16 +151,6 @@
     </message>
 </context>
 <context>
-    <name>DropZone</name>
-    <message numerus="yes">
-        <source>Attach %n files to the message</source>
-        <translation>
-            <numerusform>Attach %n file to the message</numerusform>
-            <numerusform>Attach %n files to the message</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>EnginesPage</name>
     <message numerus="yes">
         <source>%n models</source>
@@ -221,13 +201,6 @@
         <translation>
             <numerusform>{number} layer on the GPU</numerusform>
             <numerusform>{number} layers on the GPU</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>{count} tokens</source>
-        <translation>
-            <numerusform>{count} token</numerusform>
-            <numerusform>{count} tokens</numerusform>
         </translation>
     </message>
 </context>

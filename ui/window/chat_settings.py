@@ -1,4 +1,4 @@
-"""Opens a chat's settings and presets, by a button or a shortcut.
+"""Opens a chat's settings, presets and reusable prompts, by a button, a shortcut or the prompt list.
 
 A line above the chat shows the system prompt.
 """
@@ -13,8 +13,9 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy
 
 from app.core.domain.engine_view import EngineView
-from app.core.domain.settings.layers import Layer, LayeredValue, LayersView, Preset
+from app.core.domain.settings.layers import Layer, LayeredValue, LayersView, Preset, SavedPrompt
 from app.core.domain.settings.table import COMPLETION_FORMAT
+from ui.composer.prompt_list import PromptList
 from ui.text.formatting import tooltip
 from ui.text.language import Translator, mark, translate
 from ui.text.one_line import elided
@@ -91,6 +92,7 @@ class ChatSettings(QObject):
     preset_saved = Signal(str, dict)
     preset_renamed = Signal(str, str)
     preset_deleted = Signal(str)
+    prompts_changed = Signal(object)  # all prompts
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -99,12 +101,15 @@ class ChatSettings(QObject):
         self._view = LayersView()
         self._chat_id: int | None = None
         self._presets: tuple[Preset, ...] = ()
+        self._prompts: tuple[SavedPrompt, ...] = ()
 
         self._engine = EngineView()
         self.panel: ChatSettingsPanel | None = None
         self.side = QHBoxLayout()  # holds the panel beside the chat
         self.prompt_line = PromptLine(theme)
         self.prompt_line.clicked.connect(lambda: self.open_at("system_prompt"))
+        self.prompt_list = PromptList(composer.edit, composer)
+        self.prompt_list.manage_requested.connect(self.edit_prompts)
         self.button = IconButton(theme, "sliders-horizontal", tr("Chat settings"))
         self.button.clicked.connect(self.open)
         header.bar.insertWidget(header.bar.indexOf(header.stats_button), self.button)
@@ -113,6 +118,7 @@ class ChatSettings(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         commands.add(CHAT, mark("Commands", "Chat settings"), SETTINGS_KEYS, self.open)
+        commands.describe(CHAT, mark("Commands", "Insert a prompt (in an empty message)"), "/")
 
     def set_view(self, view: LayersView, chat_id: int | None) -> None:
         """Show the values of all layers; ``chat_id`` identifies the chat."""
@@ -132,6 +138,17 @@ class ChatSettings(QObject):
         self._presets = tuple(presets)
         if self.panel is not None:
             self.panel.presets.set_presets(self._presets)
+
+    def set_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
+        self._prompts = tuple(prompts)
+        self.prompt_list.set_prompts(self._prompts)
+
+    def edit_prompts(self) -> None:
+        from ui.settings.prompts_dialog import PromptsDialog  # noqa: PLC0415
+
+        dialog = PromptsDialog(self._prompts, self._window)
+        dialog.saved.connect(self.prompts_changed)
+        dialog.open()
 
     def set_engine(self, view: EngineView) -> None:
         self._engine = view

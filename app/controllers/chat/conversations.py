@@ -16,9 +16,11 @@ from app.core.load_requests import load_request
 from app.core.storage.chats.store import StoredTurn
 from app.core.storage.model_settings import ModelSettings
 from app.core.storage.presets import Presets
+from app.core.storage.prompts import Prompts
 from app.core.storage.window_state import NEW_CHAT, OpenChat
 from engine.records import Mode, ModelInfo
 from engine.requests import ForgetPast
+from ui.composer.prompt_list import builtin_prompts
 
 
 class ConversationController(PartsController):
@@ -185,17 +187,21 @@ class ChatSettingsController(PartsController):
         super().__init__(parts)
         self._conversations = conversations
         self.presets = Presets(parts.paths.presets_file, parts.window.show_problem)
-        found = (*conversations.problems, self.presets.problem)
+        self.prompts = Prompts(parts.paths.prompts_file, builtin_prompts(), parts.window.show_problem)
+        found = (*conversations.problems, self.presets.problem, self.prompts.problem)
         self.problems = tuple(problem for problem in found if problem is not None)
         wants = self._window.chat_settings
         self._window.dialogs.saved.connect(self._keeper.change)
         self._state.settings_changed.connect(self._on_settings)
         wants.set_presets(self.presets.all)
+        wants.set_prompts(self.prompts.all)
         wants.changed.connect(self._on_changed)
         wants.reset.connect(self._on_reset)
         wants.preset_saved.connect(lambda name, values: self._with_presets(lambda: self.presets.save(name, values)))
         wants.preset_renamed.connect(lambda old, new: self._with_presets(lambda: self.presets.rename(old, new)))
         wants.preset_deleted.connect(lambda name: self._with_presets(lambda: self.presets.delete(name)))
+        wants.prompts_changed.connect(self.prompts.replace)
+        wants.prompts_changed.connect(lambda _prompts: wants.set_prompts(self.prompts.all))
 
     def show(self) -> None:
         self._on_settings(APPEARANCE)

@@ -1,4 +1,4 @@
-"""Settings in layers (see `Layer`): the first layer with a value wins. Also presets."""
+"""Settings in layers (see `Layer`): the first layer with a value wins. Also presets and saved prompts."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ class Layer(StrEnum):
 
 
 MAX_PRESET_NAME_CHARS = 60
+MAX_PROMPT_NAME_CHARS, MAX_PROMPT_CHARS = 40, 50_000
 
 EDITABLE = (Layer.CHAT, Layer.PROJECT, Layer.MODEL, Layer.GLOBAL)
 
@@ -77,6 +78,14 @@ class Preset:
     name: str
     values: Mapping[str, SettingValue]
     builtin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SavedPrompt:
+    """A text that the user inserts by typing ``/name``. The user fills in its ``{words in braces}``."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from app.core.domain.errors import PresetError
-from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS
+from app.core.domain.settings.layers import MAX_PRESET_NAME_CHARS, MAX_PROMPT_CHARS, SavedPrompt
 from app.core.storage.model_settings import ModelSettings
 from app.core.storage.presets import BUILTIN, Presets
+from app.core.storage.prompts import Prompts
 from engine.records import Problem
 
 
@@ -64,17 +65,20 @@ def test_bad_values_are_left_out(tmp_path: Path, told: Told) -> None:
     assert models(path, told).values("/m.gguf") == {"top_k": 3}
 
 
-@pytest.mark.parametrize("name", ["models", "presets"])
+@pytest.mark.parametrize("name", ["models", "presets", "prompts"])
 @pytest.mark.parametrize("content", [b"[broken", b"\xff\xfe", b"a = 1\na = 2"])
 def test_a_broken_file_is_set_aside_with_one_sentence(tmp_path: Path, told: Told, name: str, content: bytes) -> None:
     path = tmp_path / f"{name}.toml"
     path.write_bytes(content)
-    opened: ModelSettings | Presets
+    opened: ModelSettings | Presets | Prompts
     if name == "models":
         opened = models(path, told)
-    else:
+    elif name == "presets":
         opened = Presets(path, told.append)
         assert opened.all == BUILTIN
+    else:
+        opened = Prompts(path, [SavedPrompt("a", "b")], told.append)
+        assert opened.all == (SavedPrompt("a", "b"),)
     assert opened.problem is not None
     assert "damaged" in opened.problem.title
     aside = list(tmp_path.glob(f"{name}.broken-*.toml"))
@@ -130,3 +134,25 @@ def test_built_in_presets_stay_and_names_are_taken_once(tmp_path: Path, told: To
             action("Precise")
         with pytest.raises(PresetError):
             action("nobody")
+
+
+# ---- prompts ----------------------------------------------------------------------------------------------------
+
+
+def test_prompts_are_the_built_in_ones_until_there_is_a_list(tmp_path: Path, told: Told) -> None:
+    file = tmp_path / "prompts.toml"
+    builtin = [SavedPrompt("summarise", "Sum up {text}")]
+    prompts = Prompts(file, builtin, told.append)
+    assert prompts.all == tuple(builtin)
+    prompts.replace([SavedPrompt("/two words ", "a\n{b}"), SavedPrompt("TWO-words", "later"), SavedPrompt("none", " ")])
+    assert Prompts(file, builtin, told.append).all == (SavedPrompt("two-words", "a\n{b}"),)
+    prompts.replace([])
+    assert Prompts(file, builtin, told.append).all == ()
+
+
+def test_prompts_beyond_their_bounds_are_left_out(tmp_path: Path, told: Told) -> None:
+    prompts = Prompts(tmp_path / "prompts.toml", [], told.append)
+    prompts.replace(
+        [SavedPrompt("long", "x" * (MAX_PROMPT_CHARS + 1)), SavedPrompt("n" * 41, "x"), SavedPrompt("good", "x")]
+    )
+    assert prompts.all == (SavedPrompt("good", "x"),)
