@@ -1535,7 +1535,7 @@
     </message>
     <message>
         <source>Loading {name}</source>
-        <translation type="unfinished">{name} wird geladen</translation>
+        <translation>{name} wird geladen</translation>
     </message>
     <message>
         <source>Open a GGUF file from your computer, or start with the quick demo. {note}</source>
@@ -6599,7 +6599,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>Start a new chat, or choose another model.</source>
-        <translation type="unfinished"></translation>
+        <translation>Beginnen Sie einen neuen Chat oder wählen Sie ein anderes Modell.</translation>
     </message>
     <message>
         <source>Give its side file with --mmproj, choose a model that sees pictures, or leave them out.</source>
@@ -6619,7 +6619,7 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     </message>
     <message>
         <source>{name} needs more memory than is allowed.</source>
-        <translation type="unfinished"></translation>
+        <translation>{name} braucht mehr Speicher, als erlaubt ist.</translation>
     </message>
     <message>
         <source>The fast kernels of this build of llama.cpp fail on this processor, so slower ones are used. “make run” compiles it again; README names other ways.</source>

@@ -17,7 +17,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.controllers.chat.projects import ProjectController
-from app.controllers.chat.tool_providers import ToolProviders
+from app.controllers.chat.tools import ToolProviders
 from app.controllers.parts import Parts
 from app.core.domain.engine_view import EngineState
 from app.core.tools.interface import ToolDefinition, ToolResult, arguments_of

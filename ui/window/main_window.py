@@ -1,13 +1,14 @@
 """The main window. Controllers call its methods and connect to its signals."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from PySide6.QtCore import (
     QEvent,
+    QObject,
     QRect,
     QRectF,
     QSize,
@@ -18,6 +19,10 @@ from PySide6.QtGui import (
     QAction,
     QCloseEvent,
     QContextMenuEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
     QKeyEvent,
     QMoveEvent,
     QResizeEvent,
@@ -39,6 +44,7 @@ from app.core.domain.settings.fields import SettingField, SettingValue
 from app.core.domain.settings.table import TOOLS
 from engine.records import Problem
 from ui.composer.composer import Composer
+from ui.composer.message_edit import local_paths
 from ui.composer.mode_button import NEXT_MODE_KEYS
 from ui.conversations.sidebar import Sidebar
 from ui.settings.tool_server_requests import ToolServerRequests
@@ -55,13 +61,12 @@ from ui.transcript.finder import FindBar
 from ui.transcript.keys import PassTipKeys, TranscriptKeys, VersionFocusKeeper
 from ui.transcript.transcript import Transcript
 from ui.widgets.banner import Banner, UndoBar
-from ui.widgets.building import Stretch, hbox, set_style_property, vbox
+from ui.widgets.building import Stretch, button, hbox, set_style_property, vbox
 from ui.widgets.commands import CHAT, CHATS, WINDOW, Commands
-from ui.widgets.dialogs import press_button
+from ui.widgets.dialogs import ConfirmDialog, press_button
 from ui.widgets.tab_order import set_tab_order
 from ui.window.chat_settings import ChatSettings
 from ui.window.dialogs import WindowDialogs
-from ui.window.drop_zone import DropZone, ask_model_role
 from ui.window.empty_state import EmptyState
 from ui.window.header import Header
 from ui.window.layout import WindowLayout
@@ -523,3 +528,66 @@ def _switch_server(window: MainWindow) -> None:
 
 def _set_text_size(window: MainWindow, by: int) -> None:
     window.dialogs.save({"text_size": window.theme.adjacent_text_size(by) if by else "normal"})
+
+
+def ask_model_role(parent: QWidget, path: str, take: Callable[[str, str], object]) -> ConfirmDialog:
+    """A question whether a dropped model is to be the target or the draft; ``take`` gets the path and the role."""
+    words = translate(
+        "DropOverlay",
+        "The target writes the answers. A draft is a smaller model, best with the same vocabulary, that "
+        "proposes tokens for it.",
+    )
+    question = ConfirmDialog(parent, PurePath(path).name, words, translate("DropOverlay", "Use as target"))
+    question.accepted.connect(lambda: take(path, "target"))
+    draft = button(translate("DropOverlay", "Use as draft"), question.reject)
+    draft.clicked.connect(lambda: take(path, "draft"))
+    question.buttons.insertWidget(question.buttons.count() - 1, draft)
+    return question
+
+
+def is_model(path: str) -> bool:
+    return path.lower().endswith(".gguf")
+
+
+class DropZone(QObject):
+    model_dropped = Signal(str)  # a GGUF file
+    files_dropped = Signal(list)  # other files, to attach or import
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._offered: list[str] = []
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if not isinstance(event, QDropEvent | QDragLeaveEvent):  # most events; faster than their `type()`
+            return False
+        if isinstance(event, QDropEvent) and event.type() == QEvent.Type.Drop:
+            return self._drop(event)
+        if isinstance(event, QDragEnterEvent):
+            paths = local_paths(event.mimeData())
+            if not paths:
+                return False
+            event.acceptProposedAction()
+            self._offered = paths
+            return True
+        if isinstance(event, QDragMoveEvent) and event.type() == QEvent.Type.DragMove:
+            event.acceptProposedAction()
+            return True
+        if event.type() == QEvent.Type.DragLeave:
+            self._offered = []
+        return super().eventFilter(watched, event)
+
+    def _drop(self, event: QDropEvent) -> bool:
+        # A program that exits during its drag sends no data with the drop: use the files that it offered before.
+        paths, self._offered = local_paths(event.mimeData()) or self._offered, []
+        if not paths:
+            return False
+        event.acceptProposedAction()
+        model = next((path for path in paths if is_model(path)), "")
+        others = [path for path in paths if not is_model(path)]
+        if model:
+            self.model_dropped.emit(model)
+        if others:
+            self.files_dropped.emit(others)
+        return True

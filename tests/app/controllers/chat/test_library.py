@@ -89,7 +89,7 @@ def test_a_failing_search_shows_nothing_and_harms_nothing(
     def broken(*_arguments: object) -> None:
         raise StorageError("no")
 
-    monkeypatch.setattr("app.core.storage.chats.search.find", broken)
+    monkeypatch.setattr("app.core.storage.chats.library.find", broken)
     qtbot.keyClicks(harness.window.sidebar.search, "z")
     with emitted(qtbot, harness.controller.library.found):
         qtbot.keyClicks(harness.window.sidebar.search, "e")
