@@ -127,8 +127,6 @@ def test_a_crash_of_the_engine_ends_a_race_with_a_sentence(harness: AppHarness, 
     setup = RaceSetup("Say hello.", (LaneChoice(Mode.OFF), LaneChoice(Mode.DRAFT)), rounds=1, max_tokens=8)
     harness.controller.races.start(setup)
     qtbot.waitUntil(lambda: not harness.controller.state.is_racing, timeout=WAIT_MS)
-    (kept,) = harness.controller.races.store.all()
-    assert harness.controller.races.store.read(kept.id).is_complete
     harness.controller.races.start(replace(setup, rounds=None, max_tokens=300))
     assert harness.controller.state.is_racing
     os.kill(harness.engine.pid, signal.SIGABRT)

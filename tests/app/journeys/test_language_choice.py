@@ -61,7 +61,7 @@ def open_language_row(window: MainWindow, qtbot: QtBot) -> tuple[SettingsDialog,
     for place in range(dialog.pages.count()):
         page = dialog.pages.widget(place)
         if isinstance(page, QScrollArea) and page.isAncestorOf(row):
-            dialog.show_page(place)
+            dialog.nav.setCurrentRow(place)
             page.ensureWidgetVisible(row)
     row.combo.setFocus()
     return dialog, row

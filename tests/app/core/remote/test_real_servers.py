@@ -65,7 +65,7 @@ def test_llama_server(harness: AppHarness, llama_url: str, qtbot: QtBot, tmp_pat
     note = tmp_path / "note.txt"
     note.write_text("Once upon a time there was a small boat.", "utf-8")
     harness.window.composer.files_offered.emit([str(note)])
-    qtbot.waitUntil(lambda: bool(harness.controller.attachments.sums._attachments), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: bool(harness.window.composer.tray.rows.chips), timeout=WAIT_MS)
     chat(harness, qtbot)
     stats = harness.messages()[-1].stats
     assert stats is not None
