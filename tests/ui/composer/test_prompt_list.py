@@ -79,7 +79,7 @@ def test_arrows_and_enter_insert_and_do_not_send(
     sent: list[str] = []
     window.composer.submitted.connect(sent.append)
     QTest.keyClicks(edit, "/")
-    for _ in range(3):
+    for _ in range(2):
         QTest.keyClick(edit, Qt.Key.Key_Up)
     QTest.keyClick(edit, Qt.Key.Key_Return)
     assert edit.toPlainText() == PROMPTS[1].text
