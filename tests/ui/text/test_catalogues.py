@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
+from app.core.domain.settings.fields import FieldKind
 from app.core.domain.settings.table import FIELDS
 from tests.ui.conftest import ASSETS, READY, STATS, rows
 from tests.ui.filled_window import PLACES, opened
@@ -127,6 +128,8 @@ def test_the_compiled_catalogues_are_those_of_the_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("code", ["de", "en"])
 def test_the_fields_of_both_languages_are_the_same(code: str) -> None:
     for name, source, forms, _ in messages(FOLDER / f"paceline_{code}.ts"):
+        if name == "Prompts":
+            continue  # a translator fills these
         wanted = set(FIELD.findall(source))
         for form in forms:
             may_lack = {"%n", "%Ln"} if len(forms) > 1 else set()
@@ -219,7 +222,7 @@ def german_window(german: str, qtbot: QtBot) -> MainWindow:
 
 def test_the_german_window_shows_no_english(german_window: MainWindow, known_english: set[str]) -> None:
     places = [german_window, german_window.models.panel]
-    places += [SettingsDialog(FIELDS, {}, german_window)]
+    places += [SettingsDialog([each for each in FIELDS if each.kind is not FieldKind.SERVERS], {}, german_window)]
     places += [ShortcutsDialog(german_window, german_window.commands.rows())]
     found = [text for place in places for text in english_texts(place, known_english)]
     # Texts that the tests themselves fill in.

@@ -95,9 +95,10 @@ def test_a_settings_name_comes_from_its_own_part_of_the_catalogue(german: None) 
 
 
 def test_sentences_one_after_another_are_translated_each(german: None) -> None:
-    pieces = [i18n("The n-gram mode needs no draft."), "a plain text", i18n("Could not connect to {host}.", host="h")]
-    told = in_language(joined(pieces))
-    assert told == "Der N-Gramm-Modus braucht kein Entwurfsmodell. a plain text Keine Verbindung zu h."
+    first, last = i18n("Start a new chat, or choose another model."), i18n("Could not connect to {host}.", host="h")
+    told = in_language(joined([first, "a plain text", last]))
+    chat = "Beginnen Sie einen neuen Chat oder wählen Sie ein anderes Modell."
+    assert told == f"{chat} a plain text Keine Verbindung zu h."
 
 
 def test_what_no_catalogue_knows_stays(german: None) -> None:
