@@ -117,11 +117,11 @@ class SourceRow(LegendRow):
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
         if self.isChecked():
-            width, height = self._theme.text_width(self.name, -1), self._theme.text_height(-1)
+            width, height = self._theme.text_width(self.name, -1), ceil(self._theme.text_height(-1))
             top = (self.height() - height) // 2
             name = QRectF(INSET_PX + SWATCH_PX + GAP_PX, top, ceil(width), height)
             tokens = self._theme.tokens
-            paint_marks(QPainter(self), [(name, name.bottom() - 1, self._source)], tokens, self.devicePixelRatioF())
+            paint_marks(QPainter(self), [(name, name.bottom() - 2, self._source)], tokens, self.devicePixelRatioF())
 
 
 class SourceSwitch(IconButton):

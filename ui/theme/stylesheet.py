@@ -199,6 +199,15 @@ QListWidget#settingsNav::item { padding: 7px 10px; border-radius: 6px; color: $t
 QListWidget#settingsNav::item:hover { background: $hover; }
 QListWidget#settingsNav::item:selected { background: $selected; color: $text; }
 QListWidget#settingsNav::item:focus { border: 2px solid $focus; padding: 5px 8px; }
+#promptList { background: $raised; border: 1px solid $border_strong; border-radius: 10px; }
+QListWidget#prompts::item { padding: 6px 8px; border-radius: 6px; color: $text; }
+QListWidget#prompts::item:hover { background: $hover; }
+QListWidget#prompts::item:selected { background: $selected; color: $text; }
+QListWidget#choices { background: $raised; border: 1px solid $border_strong; border-radius: 6px; padding: 4px; }
+QListWidget#choices:focus { border: 1px solid $focus; }
+QListWidget#choices::item { padding: 5px 8px; border-radius: 4px; color: $text; }
+QListWidget#choices::item:hover { background: $hover; }
+QListWidget#choices::item:selected { background: $selected; color: $text; }
 QListWidget#hubNav::item { padding: 7px; border-radius: 6px; color: $text; }
 QListWidget#hubNav::item:hover { background: $hover; }
 QListWidget#hubNav::item:selected { background: $selected; color: $text; }
