@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import psutil
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
@@ -80,9 +79,11 @@ class HubLibraryController(PartsController):
             self._navigation.panel.welcome.set_offers(offers, free_bytes)
 
         def work(_stop: object) -> tuple[tuple[LibraryRow, ...], tuple[Offer, ...], int]:
+            from app.controllers.models.hub_service import free_memory  # noqa: PLC0415  (the start does not wait for it)
+
             service = self._service()
             found = service.library.find_offers(scanned) if offers else ()
-            return service.library_rows(*used), found, psutil.virtual_memory().available
+            return service.library_rows(*used), found, free_memory()
 
         self._jobs.run("library", work, done)
 

@@ -8,7 +8,6 @@ from PySide6.QtGui import QDesktopServices, QGuiApplication
 
 import app
 from app.controllers.parts import Parts, PartsController
-from app.core.doctor import examine, private
 from app.core.domain.settings.values import Settings
 from app.core.logs import LOG_NAME
 from app.core.paths import Paths
@@ -66,6 +65,8 @@ LOG_TAIL_BYTES = 64_000
 
 def diagnostics(settings: Settings, models: tuple[ModelInfo | None, ModelInfo | None], paths: Paths) -> str:
     """Blocks: a helper process has to load llama.cpp."""
+    from app.core.doctor import examine, private  # noqa: PLC0415  (the start does not wait for it)
+
     lines = [
         *(f"{one.subject}: {one.message}" for one in examine(paths)),
         *(_model(role, info) for role, info in zip(("target", "draft"), models, strict=True)),

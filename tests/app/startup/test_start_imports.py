@@ -17,10 +17,7 @@ from tests.app.fakes import keep_settings
 ROOT = Path(__file__).resolve().parents[3]
 # Libraries of the engine, the hub, and for PDF files, formulas and code: imported when first needed.
 HEAVY = ("numpy", "llama_cpp", "jinja2", "huggingface_hub", "pygments", "pypdf", "ziamath", "gguf", "ssl")
-OURS_LATER = (
-    "app.core.storage.chats.library",
-    "app.core.storage.statistics_export",
-)
+OURS_LATER = ("app.core.storage.statistics_export",)
 # Modules that the start does not need: imported at their first use.
 LATER = ("PySide6.QtNetwork", "hashlib", "subprocess")
 PAINT_AND_TELL = """
