@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from itertools import pairwise
 from typing import NamedTuple
 
 from engine.intervals import percentile_ms
@@ -484,14 +483,6 @@ class RunStats:
     def generation_s(self) -> float:
         """Seconds of decoding without the draft model's prefill."""
         return max(self.decode_s - self.draft_prompt_s, 0.0)
-
-    @property
-    def accepted_lengths(self) -> tuple[int, ...]:
-        """Number of passes that accepted exactly 0, 1, 2 ... tokens; without passes that proposed nothing."""
-        if not self.proposed_by_depth:
-            return ()
-        reached = (self.proposed_by_depth[0], *self.accepted_by_depth, 0)
-        return tuple(here - further for here, further in pairwise(reached))
 
     @property
     def tokens_per_pass(self) -> float | None:

@@ -330,15 +330,6 @@ class Session:
         if loaded is self._target and not self._slot:
             self.batcher.target = loaded.context
 
-    def empty_session(self) -> Session:
-        """Return an empty session for another target, with this session's stores, inspections and `interrupt`.
-
-        It stores no conversations.
-        """
-        other: Session = self._sibling()
-        other._heads, other._vision = HeadChoice(self._heads.inspect), Vision(self._vision.inspect)
-        return other
-
     def ready(self) -> EngineReady:
         """Describe the loaded models, and the unavailable modes with reasons."""
         target = self._loaded()

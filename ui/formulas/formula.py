@@ -149,13 +149,6 @@ class FormulaCache(QObject):
             self._timer.start()
         return Pending.PENDING
 
-    def typeset_later(self, source: str) -> Formula | None:
-        """Like `get`, but wait for the result."""
-        found = self._cache.get(source)
-        if found is None and source not in self._cache:
-            found = self._cache[source] = typeset(source)
-        return found
-
     def close(self) -> None:
         self._timer.stop()
         if self._pool is not None:

@@ -38,11 +38,6 @@ def test_rates_are_derived() -> None:
     assert [stats.acceptance_from(*depths) for depths in ((1, 1), (2, 3), (9, 16))] == [1.0, 0.5, None]
 
 
-def test_passes_by_the_number_of_tokens_kept() -> None:
-    assert recorded().accepted_lengths == (0, 1, 0, 1)
-    assert RunStats().accepted_lengths == ()
-
-
 def test_the_drafts_reading_of_the_prompt_is_no_generation() -> None:
     assert RunStats(tokens=10, decode_s=3.0, draft_prompt_s=1.0).tokens_per_second == pytest.approx(5.0)
 
