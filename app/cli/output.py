@@ -31,6 +31,7 @@ TERMINAL_WORDS = {
     "Choose a smaller context in the settings.": "Give a smaller context with --ctx.",
     "Change the message, or start a new chat.": "Change the prompt.",
     "Start a new chat.": "Shorten the prompt or its attachments.",
+    "Start a new chat, or choose another model.": "Choose another model.",
     "New messages are kept only until Paceline is closed.": "Nothing was read or written.",
     "The stored chats can be read, but new messages are kept only until Paceline is closed.": (
         "The stored chats can be read, but nothing can be added to them."

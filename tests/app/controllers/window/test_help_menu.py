@@ -64,7 +64,7 @@ def test_private_words_tokens_and_home_are_left_out(tmp_path: Path, monkeypatch:
 
 
 def test_a_missing_log_and_the_placement_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.controllers.window.help_menu.examine", lambda _paths: ())
+    monkeypatch.setattr("app.core.doctor.examine", lambda _paths: ())
     uses = (DeviceUse("CUDA0", 20, 5, 6, 7), DeviceUse("CUDA1", 8, 1, 1, 1), DeviceUse("CPU", 0, 2, 0, 0))
     memory = MemoryUse(8, 7, 8, uses)
     target = replace(info("t.gguf"), memory=memory, placement=Placement(cpu_moe_layers=3))
