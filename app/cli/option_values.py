@@ -1,6 +1,7 @@
 """Types of command line options: numbers, names, comma-separated lists."""
 
 import argparse
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -68,6 +69,12 @@ def minutes(text: str) -> float:
     if not 0.0 < number <= _MAX_MINUTES:
         raise argparse.ArgumentTypeError(f"must be a number above 0, to {_MAX_MINUTES:,}")
     return number
+
+
+def web_origin(text: str) -> str:
+    if re.fullmatch(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/?#@\\]+", text) is None:
+        raise argparse.ArgumentTypeError("must be an origin, such as https://app.example")
+    return text.lower()  # as browsers send it
 
 
 def host(text: str) -> str:

@@ -151,6 +151,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--port", type=values.port, default=8080, metavar="N", help="default 8080; 0 is any free one")
     name = "another name of this server, such as host.docker.internal; repeatable"
     add("--allow-host", type=values.host, action="append", default=[], metavar="NAME", help=name)
+    origin = "also accept requests of this site's pages, with the key; repeatable"
+    add("--allow-origin", type=values.web_origin, action="append", default=[], metavar="ORIGIN", help=origin)
     add("--queue", type=values.queue, default=32, metavar="N", help="requests that may wait; default 32")
     models = parser.add_argument_group("models")
     _add_model_options(models)
@@ -160,6 +162,8 @@ def _add_serve(parser: argparse.ArgumentParser) -> None:
     add("--embedding-model", metavar="E.gguf", help="an additional model for embeddings")
     at_once = "concurrent answers; default 0: by memory, up to 4. Each has the whole context"
     add("-np", "--parallel", type=values.parallel, default=0, metavar="N", help=at_once)
+    idle = "unload the models after this time without a request; the next request loads them again"
+    add("--idle-unload", type=values.minutes, metavar="MINUTES", help=idle)
     group = parser.add_argument_group("defaults of requests")
     group.add_argument("--system", metavar="S", help="a system prompt for chats without one")
     _add_mode_options(group)

@@ -25,7 +25,7 @@ from app.core.paths import builtin_target, find_paths
 from app.core.server.access import AllowedHosts
 from app.core.server.api_key import find_key
 from app.core.server.application import make_application
-from app.core.server.engine_job import EngineJob
+from app.core.server.engine_job import CallJob, EngineJob, unload
 from app.core.server.library import LoadableModel, ModelSwitch
 from app.core.server.listening import HttpServer, address_of, bind
 from app.core.server.pictures import PictureSource
@@ -36,14 +36,7 @@ from engine.errors import EngineError, ModelLoadError
 from engine.pictures.side_file import find_side_file
 from engine.process.client import EngineClient
 from engine.process.embedder import Embedder
-from engine.records import (
-    EngineEnded,
-    EngineFailed,
-    EngineReady,
-    Event,
-    LoadRequest,
-    Mode,
-)
+from engine.records import EngineEnded, EngineFailed, EngineReady, Event, LoadRequest, Mode
 from engine.requests import JobEnded, RunJob
 from engine.session.worker import probing_session
 
@@ -204,9 +197,9 @@ def _serve(
 ) -> int:
     """Serve until a signal raises an exception in this thread."""
     scheduler = Scheduler(engine, models, max_waiting=options.queue)
-    hosts = AllowedHosts(options.host, frozenset(options.allow_host))
+    hosts = AllowedHosts(options.host, frozenset(options.allow_host), frozenset(options.allow_origin))
     app = make_application(scheduler, key, hosts, embedder=embedder)
-    with ended_by_signals():
+    with ended_by_signals(), _unload_when_idle(engine, scheduler, options.idle_unload):
         try:
             model = models.current()
             notify(f"{model.name}{_about(model.ready)}, at {address_of(listener)}/v1; Ctrl+C ends it")
@@ -227,6 +220,31 @@ def _about(ready: EngineReady) -> str:
     elif head is not None:
         words += f", drafted by its own head ({head.head_method})"
     return words + (f", up to {target.parallel} answers at once" if target.parallel > 1 else "")
+
+
+@contextlib.contextmanager
+def _unload_when_idle(engine: EngineClient, scheduler: Scheduler, minutes: float | None) -> Iterator[None]:
+    """Unload the models after ``minutes`` without a request; the next request loads them again."""
+    changed, is_over = threading.Event(), threading.Event()
+
+    def on_event(event: Event) -> None:
+        if isinstance(event, JobEnded) and event.value:
+            notify("the models are unloaded; the next request loads them again")
+
+    def watch() -> None:
+        while minutes is not None and not is_over.is_set():
+            if changed.wait(minutes * 60.0):
+                changed.clear()
+            elif (activity := scheduler.activity).num_waiting == activity.num_running == 0:
+                engine.submit(RunJob(CallJob(unload), background=True), on_event)
+
+    scheduler.on_change = changed.set
+    threading.Thread(target=watch, name="idle", daemon=True).start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        changed.set()
 
 
 @contextlib.contextmanager

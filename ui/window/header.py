@@ -40,8 +40,6 @@ HEIGHT_PX, TEXT_MARGINS_PX = 48, 30  # minimum height of the header; height arou
 PROGRESS_PX = 4
 BUTTON_CHROME_PX = 40  # width of the models button without its text
 MIN_MODELS_PX = 80
-# The engine's names for the origin of a chat template.
-TEMPLATE_NAMES = (tr.mark("from the model"), tr.mark("fallback"))
 
 
 UNUSED_WORDS = {"pictures": tr.mark("pictures")}

@@ -22,11 +22,12 @@ class AllowedHosts:
     """The hosts that a request may name in its Host header: loopback names and the bound address.
 
     If the server is bound to all addresses, any IP address is allowed, but no other name. ``names``: additional names
-    of this server, such as ``host.docker.internal``.
+    of this server, such as ``host.docker.internal``. ``origins``: other sites whose pages may send requests.
     """
 
     bound: str
     names: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
 
     def allows(self, header: str) -> bool:
         """True if a Host header names this server; the port is ignored."""
@@ -68,12 +69,7 @@ class AccessControl:
     With an empty ``key`` no key is needed.
     """
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        key: str,
-        hosts: AllowedHosts,
-    ) -> None:
+    def __init__(self, app: ASGIApp, key: str, hosts: AllowedHosts) -> None:
         self._app = app
         self._key = key.encode("ascii")
         self._hosts = hosts
@@ -96,7 +92,7 @@ class AccessControl:
         if len(hosts) != 1 or not self._hosts.allows(hosts[0]):
             message = "The Host header must name this server: its address, or localhost."
             return ApiError(403, message, code="host_not_allowed")
-        if not all(origin.lower() == f"http://{hosts[0].lower()}" for origin in origins):
+        if not {origin.lower() for origin in origins} <= {f"http://{hosts[0].lower()}", *self._hosts.origins}:
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")
         if not origins and headers.get("sec-fetch-site") in ("cross-site", "same-site"):  # another site's page
             return ApiError(403, "Requests of other sites' pages are refused.", code="origin_not_allowed")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
@@ -209,11 +210,7 @@ _GET_HANDLERS = {
 
 
 def make_application(
-    scheduler: Scheduler,
-    key: str,
-    hosts: AllowedHosts,
-    *,
-    embedder: EmbeddingSource | None = None,
+    scheduler: Scheduler, key: str, hosts: AllowedHosts, *, embedder: EmbeddingSource | None = None
 ) -> ASGIApp:
     """Make the ASGI application; `AccessControl` checks every request first.
 
@@ -231,7 +228,10 @@ def make_application(
     handlers = {ApiError: _on_api_error, HTTPException: _on_http_error, Exception: _on_unexpected}
     app = Starlette(routes=routes, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return AccessControl(app, key, hosts)
+    guarded = AccessControl(app, key, hosts)
+    if not hosts.origins:
+        return guarded
+    return CORSMiddleware(guarded, sorted(hosts.origins), allow_methods=["GET", "POST"], allow_headers=["*"])
 
 
 class Endpoints:

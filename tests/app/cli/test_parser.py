@@ -36,6 +36,11 @@ CHAT = {
         (["bench", "--max-minutes", "nan"], "argument --max-minutes: must be a number above 0"),
         (["bench", "--repeat", "0"], "argument --repeat: must be a number from 1 to"),
         (["serve", "--queue", "-1"], "argument --queue: must be a number from 0 to 10,000"),
+        (["serve", "--idle-unload", "0"], "argument --idle-unload: must be a number above 0"),
+        *(
+            (["serve", "--allow-origin", text], "argument --allow-origin: must be an origin")
+            for text in ("*", "null", "app.example", "https://app.example/", "https://a b", "https://a@b", "")
+        ),
     ],
 )
 def test_wrong_words_are_reported_in_two_lines(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -98,6 +98,16 @@ def test_the_key_is_made_once_and_a_signal_ends_the_server(
             assert process.stderr.read() == ""
 
 
+@pytest.mark.usefixtures("tried")
+def test_idle_models_are_unloaded_and_the_next_request_loads_them_again() -> None:
+    with started("--key", "k", "--idle-unload", "0.01") as (process, _, port):
+        assert process.stderr is not None
+        for _ in range(2):
+            told = "paceline: the models are unloaded; the next request loads them again"
+            assert process.stderr.readline().strip() == told
+            assert ask(port, "k")[0] == 200
+
+
 @pytest.mark.parametrize(("name", "shown"), [(b"caf\xe9.gguf", "caf\ufffd"), (b"two\nlines.gguf", "two\ufffdlines")])
 def test_a_file_whose_name_is_no_text_is_served_under_one(name: bytes, shown: str) -> None:
     """Every answer contains the model's name, and this one cannot be encoded as UTF-8."""

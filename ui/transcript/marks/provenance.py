@@ -13,7 +13,6 @@ from engine.records import LAST_SOURCES, PassProbabilities, Source, TokenSpan
 from ui.markdown.source_map import SourceMap
 
 LOOK_AHEAD_CHARS = 40
-NEXT_CHARS = 8  # maximum distance from a hidden token to the next shown character, over formatting
 _WORD_RUNS = re.compile(r"\s+|\S+")
 _CHUNKS = re.compile(r"[!-~]+(?: [!-~]+)*(?!\S)|\s+|\S+")  # plain words of a line, spaces, or other characters
 OBJECT_CHAR = "\N{OBJECT REPLACEMENT CHARACTER}"  # the character of a typeset formula in a document

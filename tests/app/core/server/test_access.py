@@ -35,6 +35,26 @@ def test_the_bound_address_is_allowed_and_no_name_never() -> None:
     assert not AllowedHosts("").allows("a:b:c")
 
 
+@pytest.mark.parametrize("origin", ["https://app.example", "app://obsidian.md", "http://[::1]:5173"])
+def test_pages_of_a_named_site_may_ask_with_the_key(server: ScriptedServer, origin: str) -> None:
+    app = make_application(server.scheduler, KEY, AllowedHosts("127.0.0.1", origins=frozenset({origin})))
+    client = TestClient(app, base_url="http://127.0.0.1:8080", headers={"Origin": origin})
+    asked = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "authorization,content-type"}
+    preflight = client.options(CHAT, headers=asked)
+    assert (preflight.status_code, preflight.headers["access-control-allow-origin"]) == (200, origin)
+    assert "authorization" in preflight.headers["access-control-allow-headers"].lower()
+    answer = client.post(CHAT, json=HELLO, headers={"Authorization": f"Bearer {KEY}"})
+    assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (200, origin)
+    assert client.post(CHAT, json=HELLO).status_code == 401, "the key is needed as well"
+    refused = client.post(
+        CHAT, json=HELLO, headers={"Authorization": f"Bearer {KEY}", "Origin": "https://app.example.evil"}
+    )
+    assert refused.status_code == 403
+    assert "access-control-allow-origin" not in refused.headers
+    rebound = client.post(CHAT, json=HELLO, headers={"Authorization": f"Bearer {KEY}", "Host": "evil.example"})
+    assert rebound.status_code == 403
+
+
 @pytest.mark.parametrize("bound", WILDCARDS)
 def test_on_all_addresses_any_address_is_allowed_but_no_name(bound: str) -> None:
     hosts = AllowedHosts(bound)
