@@ -433,8 +433,9 @@ def test_what_is_read_is_neither_moved_nor_painted(
 
     monkeypatch.setattr(ui.transcript.transcript, "show_above", watched)
     bar = transcript.verticalScrollBar()
-    bar.setValue(2 * transcript.viewport().height())
-    qtbot.waitUntil(lambda: not transcript.is_building and len(seen) > 1, timeout=WAIT_MS)
+    while len(seen) < 2:  # one tall answer may be all that is built for a position
+        bar.setValue(2 * transcript.viewport().height())
+        qtbot.waitUntil(lambda: not transcript.is_building, timeout=WAIT_MS)
     assert all(same for same, _ in seen)
     assert [num for _, num in seen] == [0] * len(seen)
     painted.clear()
