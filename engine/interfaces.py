@@ -116,12 +116,10 @@ class JoinedPass:
     Attributes:
         num_tokens: tokens of all sequences.
         num_sequences: sequences with tokens in the pass.
-        milliseconds: duration.
     """
 
     num_tokens: int
     num_sequences: int
-    milliseconds: float
 
     @property
     def is_shared(self) -> bool:

@@ -205,8 +205,8 @@ class CostCurve:
         self.largest = min(n for share, n in shares if share <= most)
 
 
-def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, most: int = 512) -> int:
-    """How many tokens, up to ``most``, a pass of ``num_tokens`` can add within ``most_ms``.
+def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float) -> int:
+    """How many tokens, up to 512, a pass of ``num_tokens`` can add within ``most_ms``.
 
     ``costs_ms`` are the costs of passes of 1, 2, ... tokens, extrapolated beyond the last.
     """
@@ -216,7 +216,7 @@ def tokens_within(costs_ms: Sequence[float], num_tokens: int, most_ms: float, mo
         return n - num_tokens
     half = last // 2
     slope_ms = max((costs_ms[-1] - costs_ms[half - 1]) / (last - half), 1e-6)
-    return min(last - num_tokens + int((most_ms - costs_ms[-1]) / slope_ms), most)
+    return min(last - num_tokens + int((most_ms - costs_ms[-1]) / slope_ms), 512)
 
 
 def _shaped_ms(

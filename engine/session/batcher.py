@@ -279,7 +279,7 @@ class Batcher:
         num_tokens = sum(len(part.ids) for part in parts)
         if self._is_of_target(chosen[0][1]):
             self.on_pass(num_tokens, took_ms, sum(len(part.ids) for part in parts if not part.n_rows))
-        made = JoinedPass(num_tokens, len(parts), took_ms)
+        made = JoinedPass(num_tokens, len(parts))
         for (task, request, part), given in zip(chosen, rows, strict=True):
             self._deliver(task, request, part, given, made)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QStackedWidget, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLineEdit, QPushButton, QStackedWidget, QToolButton
 
 from app.core.domain.conversations import ConversationRow, FolderRow, SearchHit
 from ui.conversations.list import ConversationList
@@ -21,8 +21,8 @@ tr = Translator("Sidebar")
 
 
 class HelpButton(IconButton):
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"), parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "circle-question-mark", translate("HelpButton", "Help"))
         self.popup_menu = Menu(self)
         self.shortcuts = self.popup_menu.addAction(translate("HelpButton", "Keyboard shortcuts"))
         self.popup_menu.addSeparator()
@@ -42,8 +42,8 @@ class Sidebar(QFrame):
     search_requested = Signal(str)  # search text, at every key
     left = Signal()  # Esc ended the search
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
         self._theme = theme
         self.setObjectName("sidebar")
         words = tr("New chat")

@@ -38,7 +38,7 @@ class SafeParser(MarkdownIt):
     Text tokens are not joined, so that each keeps its position.
     """
 
-    def __init__(self, *, formulas: bool = True) -> None:
+    def __init__(self) -> None:
         super().__init__("commonmark")
         self.inline = PositionedInline()
         self.configure("commonmark", {"html": False, "maxNesting": MAX_NESTING})
@@ -46,8 +46,7 @@ class SafeParser(MarkdownIt):
         add_bare_links(self)
         add_lists(self)
         self.inline.ruler.before("autolink", "line_break_tag", _line_break_tag)
-        if formulas:
-            add_formulas(self)
+        add_formulas(self)
 
     def validateLink(self, url: str) -> bool:
         return is_safe(url)

@@ -146,8 +146,8 @@ class OfferCard(QFrame):
 class WrappingRow(QWidget):
     """Controls side by side; stacked on a narrow page."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self) -> None:
+        super().__init__()
         self._line = hbox(parent=self, margins=0, spacing=8)
 
     def clear(self) -> None:

@@ -35,16 +35,16 @@ def mode_label(mode: str) -> str:
     return translate("Modes", _MODE_LABELS[mode])
 
 
-def decimal_text(value: float | None, digits: int = 3) -> str:
-    """``value`` with at most ``digits`` significant digits and no exponent: 41.2, 2.71, 1,230."""
+def decimal_text(value: float | None) -> str:
+    """``value`` with at most three significant digits and no exponent: 41.2, 2.71, 1,230."""
     if value is None or not math.isfinite(value):
         return UNKNOWN
     if value == 0:
         return "0"
-    places = digits - 1 - math.floor(math.log10(abs(value)))
+    places = 2 - math.floor(math.log10(abs(value)))
     rounded = round(value, places)
     # Rounding may have added a digit (9.996 -> 10.0).
-    places = digits - 1 - math.floor(math.log10(abs(rounded)))
+    places = 2 - math.floor(math.log10(abs(rounded)))
     return locale().toString(rounded, "f", max(places, 0))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPlainTextEdit, QSizePolicy, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QPlainTextEdit, QSizePolicy
 
 from engine.records import Problem
 from ui.text.language import translate
@@ -23,8 +23,8 @@ class Banner(QFrame):
 
     dismissed = Signal()  # closed by its button, or after a while
 
-    def __init__(self, theme: Theme, *, problem: bool, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, *, problem: bool) -> None:
+        super().__init__()
         self._theme = theme
         self._is_problem = problem
         self.problem: Problem | None = None

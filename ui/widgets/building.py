@@ -203,11 +203,11 @@ def progress_bar(name: str) -> QProgressBar:
     return made
 
 
-def card_frame(*parts: Part, spacing: int = 8) -> QFrame:
+def card_frame(*parts: Part) -> QFrame:
     """A raised frame with these parts in a column."""
     frame = QFrame()
     frame.setObjectName("card")
-    vbox(*parts, parent=frame, margins=(16, 14, 16, 14), spacing=spacing)
+    vbox(*parts, parent=frame, margins=(16, 14, 16, 14), spacing=8)
     return frame
 
 

@@ -53,12 +53,12 @@ class Choice:
     wraps: bool = False  # whether each line may wrap onto two
 
 
-def wrapped(text: str, metrics: QFontMetrics, width: int, most: int = 2) -> list[str]:
-    """A text in at most ``most`` lines of this width in pixels; the last line contains the rest."""
+def wrapped(text: str, metrics: QFontMetrics, width: int) -> list[str]:
+    """A text in at most two lines of this width in pixels; the last line contains the rest."""
     lines = [""]
     for word in text.split():
         longer = f"{lines[-1]} {word}".lstrip()
-        if lines[-1] and len(lines) < most and metrics.horizontalAdvance(longer) > width:
+        if lines[-1] and len(lines) < 2 and metrics.horizontalAdvance(longer) > width:
             lines.append(word)
         else:
             lines[-1] = longer

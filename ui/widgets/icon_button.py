@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPaintEvent
-from PySide6.QtWidgets import QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton
 
 from ui.text.formatting import without_markup
 from ui.theme.theme import Theme
@@ -23,9 +23,8 @@ class IconButton(QToolButton):
         action: Callable[[], object] | None = None,
         *,
         text: str = "",
-        parent: QWidget | None = None,
     ) -> None:
-        super().__init__(parent)
+        super().__init__()
         self._theme = theme
         self._icon_name = icon
         self._shown_icon = icon

@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # most chats never open the panel: the start does not import 
 class DownloadIndicator(IconButton):
     """Shows running and failed downloads in the header; opens the downloads page."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "download", tr("Downloads"), text="-", parent=parent)
+    def __init__(self, theme: Theme) -> None:
+        super().__init__(theme, "download", tr("Downloads"), text="-")
         self.hide()
 
     def set_rows(self, rows: Sequence[Download]) -> None:

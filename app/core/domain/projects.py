@@ -107,9 +107,8 @@ class CitedPassage:
     text: str
 
 
-def passages_attachment(passages: Sequence[Passage], first: int = 1) -> Attachment:
-    """Make an attachment of passages, numbered from ``first``."""
-    text = format_passages(passages, first)
+def passages_attachment(passages: Sequence[Passage]) -> Attachment:
+    text = format_passages(passages)
     return Attachment(0, "passages.txt", AttachmentKind.PASSAGES, len(text.encode()), text)
 
 

@@ -155,7 +155,7 @@ class RemoteAnswer:
         mode: ReasoningMode | None = None,
     ) -> None:
         """``mode``: the reasoning mode, if the model has several."""
-        self._client, self._request, self._kind = client, request, kind
+        self._client, self._request = client, request
         self._path, self._body = build_request(request, model, kind, mode.fields if mode is not None else {})
         self._n_ctx, self._start_tag = n_ctx, mode.option.reasoning_start_tag if mode is not None else ""
         self._begun_at = self._first_at = self._last_at = 0.0

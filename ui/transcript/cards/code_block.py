@@ -26,8 +26,8 @@ MAX_COLOURED_CHARS = 60_000
 class CodeView(ReadOnlyText, QPlainTextEdit):
     """The code. It is as high as its lines, up to ``most_lines``; longer code also scrolls vertically."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None, most_lines: int = 0) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, most_lines: int = 0) -> None:
+        super().__init__()
         self._theme = theme
         self._most_lines = most_lines
         self.setObjectName("code")

@@ -105,36 +105,25 @@ class ChatLibrary(StorePart):
     # ---- copies -----------------------------------------------------------------------------------------------------
 
     @stored
-    def duplicate(self, db: sqlite3.Connection, conversation_id: int, up_to: int | None = None) -> int:
-        """Copy a conversation with all its branches, or only ``up_to`` and its ancestors; returns the copy's id.
+    def branch_off(self, db: sqlite3.Connection, message_id: int) -> int:
+        """Copy a message with its ancestors to a new chat; returns the new chat's id.
 
         A streaming answer is copied as an interrupted answer with the text that is already written.
 
         Raises:
             StorageError: it does not exist.
         """
-        chat = read_chat(db, conversation_id)
-        if chat is None:
-            raise StorageError("This chat no longer exists.", "Choose another one.")
-        if up_to is not None:
-            path = set(messages.read_tree(db, conversation_id).ancestors(up_to))
-            chat = replace(chat, messages=tuple(message for message in chat.messages if message.id in path))
-        chat = replace(chat, title=f"{chat.title} (copy)", created_at=EPOCH, updated_at=EPOCH)
+        conversation_id = messages.conversation_of(db, message_id)
+        chat = read_chat(db, conversation_id) if conversation_id is not None else None
+        if conversation_id is None or chat is None:
+            raise StorageError("This message no longer exists.", "Choose another one.")
+        path = set(messages.read_tree(db, conversation_id).ancestors(message_id))
+        kept = tuple(message for message in chat.messages if message.id in path)
+        chat = replace(chat, messages=kept, title=f"{chat.title} (copy)", created_at=EPOCH, updated_at=EPOCH)
         copy = insert_chat(db, chat, datetime.now(UTC))
         sql = "UPDATE conversations SET (folder_id, place) = (SELECT folder_id, place FROM conversations WHERE id = ?)"
         db.execute(f"{sql} WHERE id = ?", (conversation_id, copy))
         return copy
-
-    def branch_off(self, message_id: int) -> int:
-        """Copy a message with its ancestors to a new chat; returns the new chat's id.
-
-        Raises:
-            StorageError: it does not exist.
-        """
-        source = self.access.read(lambda db: messages.conversation_of(db, message_id))
-        if source is None:
-            raise StorageError("This message no longer exists.", "Choose another one.")
-        return self.duplicate(source, message_id)
 
     # ---- unsent texts -----------------------------------------------------------------------------------------------
 

@@ -16,14 +16,14 @@ PICTURE_PLACEHOLDER = "[picture]"  # replaces a missing picture, which may be th
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
-def clean_text(value: object, limit: int = MAX_TEXT_CHARS) -> str:
+def clean_text(value: object) -> str:
     """A text that can be stored; empty if ``value`` is not a text.
 
     Raises:
-        ChatsImportError: the text is longer than ``limit``.
+        ChatsImportError: the text is too long.
     """
-    if isinstance(value, str) and len(value) > limit:
-        raise ChatsImportError(i18n("A message has more than {limit:,} characters.", limit=limit))
+    if isinstance(value, str) and len(value) > MAX_TEXT_CHARS:
+        raise ChatsImportError(i18n("A message has more than {limit:,} characters.", limit=MAX_TEXT_CHARS))
     return whole_text(value)
 
 
@@ -40,7 +40,7 @@ def with_reasoning(text: str, thought: str) -> str:
 
 def clean_title(value: object) -> str:
     """A title as one line of limited length."""
-    return one_line(clean_text(value[: 10 * MAX_TITLE_CHARS])) if isinstance(value, str) else ""
+    return one_line(whole_text(value[: 10 * MAX_TITLE_CHARS])) if isinstance(value, str) else ""
 
 
 def clean_time(value: object, scale: float = 1.0) -> datetime:

@@ -105,7 +105,7 @@ def test_an_answer_that_goes_on_loses_the_summary_that_ended_with_it(store: Chat
 
 def test_a_copy_and_an_export_have_it_too(store: ChatStore) -> None:
     conversation, _ = with_summary(store)
-    copy = store.library.duplicate(conversation)
+    copy = store.library.branch_off(store.messages(conversation)[-1].id)
     assert copy is not None
     assert list(store.read(lambda db: summaries.of_conversation(db, copy)).values()) == ["Told."]
     chat = store.read(lambda db: read_chat(db, conversation))

@@ -73,7 +73,7 @@ def test_editing_keeps_them_but_for_those_that_were_removed(store: ChatStore) ->
 def test_a_copy_of_the_chat_has_its_own(store: ChatStore) -> None:
     store.attachments.add_unsent(None, NOTES)
     turn = ask(store, None, "What is this?")
-    copy = store.library.duplicate(turn.conversation_id)
+    copy = store.library.branch_off(turn.answer.id)
     store.deletions.delete_permanently([turn.conversation_id])
     assert attached(store, copy) == [["notes.md"], []]
     (attachment,) = store.messages(copy)[0].attachments

@@ -11,7 +11,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.core.domain.conversations import ConversationRow, FolderRow, SearchHit
-from app.core.domain.errors import StorageError
 from app.core.domain.messages import MessageState
 from app.core.domain.unspaced import spaced
 from app.core.storage.chats.answers import AnswerEnding
@@ -99,27 +98,21 @@ def test_unsent_texts_are_kept_for_each_chat_until_sent(store: ChatStore, place:
     reopened.close()
 
 
-def test_a_copy_has_all_branches_and_lives_on_its_own(store: ChatStore) -> None:
+def test_a_copy_has_the_shown_branch_and_lives_on_its_own(store: ChatStore) -> None:
     turn = ask(store, None, "Hello", "first")
     answer_again(store, turn, "second")
     store.show_message(turn.answer.id)
-    copy = store.library.duplicate(turn.conversation_id)
-    source, copied = store.messages(turn.conversation_id), store.messages(copy)
-    assert [view.text for view in copied] == ["Hello", "first"] == [view.text for view in source]
-    assert len(copied[1].versions) == 2
-    assert not {view.id for view in source} & {view.id for view in copied}
+    copy = store.library.branch_off(turn.answer.id)
+    copied = store.messages(copy)
+    assert [view.text for view in copied] == ["Hello", "first"]
+    assert copied[1].versions == ()
+    assert not {view.id for view in store.messages(turn.conversation_id)} & {view.id for view in copied}
     assert store.title(copy) == "Hello (copy)"
     store.deletions.delete_permanently([turn.conversation_id])
-    store.show_message(copied[1].versions[1])
-    assert [view.text for view in store.messages(copy)] == ["Hello", "second"]
-    found = store.library.search("second").result(30)
+    assert [view.text for view in store.messages(copy)] == ["Hello", "first"]
+    found = store.library.search("first").result(30)
     assert found is not None
     assert [hit.conversation_id for hit in found] == [copy]
-
-
-def test_what_is_gone_cannot_be_copied(store: ChatStore) -> None:
-    with pytest.raises(StorageError):
-        store.library.duplicate(12345)
 
 
 def test_a_very_long_chat_can_be_deleted(store: ChatStore) -> None:

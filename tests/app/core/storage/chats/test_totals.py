@@ -177,7 +177,7 @@ def test_an_answer_names_its_models_while_it_grows_and_when_it_is_copied(store: 
     sql = "SELECT target, draft FROM messages WHERE role = 'assistant'"
     assert store.read(lambda db: db.execute(sql).fetchall()) == [("big", "small")]
     store.finish_answer(turn.answer.id, AnswerEnding(MessageState.COMPLETE, RUN, run=Generation("big", "small", RUN)))
-    copy = store.library.duplicate(chat)
+    copy = store.library.branch_off(turn.answer.id)
     (answer,) = store.read(lambda db: answer_records.answers_of_chat(db, copy))
     assert (answer.target, answer.draft, answer.stats.tokens) == ("big", "small", 40)
     assert store.read(totals.read_totals)[0].sums.num_answers == 1
