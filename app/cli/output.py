@@ -212,7 +212,7 @@ def option_errors(title: str, advice: str) -> Iterator[None]:
     except (OSError, ValueError) as failure:
         error = AppError(str(failure), advice)
         if isinstance(failure, UnicodeDecodeError):
-            error = AppError("The prompt is not UTF-8 text.", "Save it as UTF-8.")
+            error = AppError("The text is not UTF-8.", "Save it as UTF-8.")
         elif isinstance(failure, OSError):
             reason = f"{failure.filename or 'A file'} cannot be opened: {failure.strerror or failure}."
             error = AppError(reason, "Check the path.")

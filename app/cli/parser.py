@@ -112,6 +112,9 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
     _add_mode_options(decoding)
     _add_decoding_options(decoding)
     _add_ending_options(decoding)
+    form = decoding.add_mutually_exclusive_group()
+    form.add_argument("--json-schema", metavar="F", help="a JSON schema for the answer; - is standard input")
+    form.add_argument("--grammar", metavar="F", help="a grammar for the answer, in llama.cpp's GBNF")
     parser.add_argument("--json", action="store_true", help=JSON_HELP)
 
 
@@ -214,7 +217,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
     # Each lane sets these itself, so the command has no options for them. The temperature also depends on the preset.
-    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None)
+    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, json_schema=None, grammar=None)
     parser.set_defaults(image=[])
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))

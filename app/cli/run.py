@@ -4,6 +4,7 @@ Nothing is stored.
 """
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -40,6 +41,8 @@ from app.core.storage.pictures import is_picture
 from engine.errors import SettingError, SideFileError
 from engine.gguf.header import read_header
 from engine.gguf.model_kind import missing_metadata_notices
+from engine.grammar.constraint import check_grammar
+from engine.grammar.json_schema import schema_grammar
 from engine.llama.aborts import report_aborts
 from engine.pacing.draft_length import choose_draft_length
 from engine.pictures.side_file import find_side_file
@@ -69,7 +72,7 @@ RUN_ERRORS = ("This cannot be run", "See paceline run --help.")
 MEASURE_S = 0.7  # short and rough: an exact measurement takes longer than one answer gains
 # With one of these options `run` answers once, even if it has no prompt.
 _ONE_ANSWER = (
-    "prompt", "prompt_file", "attach", "project", "image", "json", "raw", "mcp", "allow",
+    "prompt", "prompt_file", "attach", "project", "image", "json", "raw", "mcp", "allow", "json_schema", "grammar",
 )  # fmt: skip
 
 
@@ -191,6 +194,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         ValueError: the prompt is empty, or a value is outside its range.
         OSError: the prompt file cannot be read.
         AttachmentError: a file cannot be attached.
+        GrammarError: the schema or grammar for the answer is invalid.
     """
     apply_layers(options)
     for name, what in (("attach", "Files"), ("project", "Passages of a project"), ("image", "Pictures")):
@@ -209,7 +213,21 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         raw_prompt=text if options.raw else None,
         stop=tuple(options.stop),
         ignore_eos=options.ignore_eos,
+        grammar=_grammar(options),
     )
+
+
+def _grammar(options: argparse.Namespace) -> str:
+    """The grammar of the answer; empty if the options name none. Raises the errors of `make_request`."""
+    if options.grammar or not options.json_schema:
+        return check_grammar(_read_limited(options.grammar)) if options.grammar else ""
+    try:
+        found = schema_grammar(json.loads(_read_limited(options.json_schema)))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{options.json_schema} is not JSON: {error}.") from error
+    for warning in found.warnings:
+        notify(warning)
+    return found.text
 
 
 def decoding_defaults(options: argparse.Namespace) -> ChatRequest:

@@ -78,8 +78,8 @@ def start_tools(options: argparse.Namespace) -> ToolsOfRun | None:
         if options.allow:
             raise ValueError("--allow is for tools: give --mcp or --tools, too.")
         return None
-    if options.raw:
-        raise ValueError("Tools are for answers of a chat: leave out --raw, or the tools.")
+    if options.raw or options.json_schema or options.grammar:
+        raise ValueError("Tools are for answers of a chat: leave out --raw, --json-schema and --grammar, or the tools.")
     names = [name.strip() for name in (options.tools or "").split(",") if name.strip()]
     if strange := [name for name in names if name not in NAMES]:
         raise ValueError(f"There is no built-in tool {strange[0]!r} here. There are: {', '.join(NAMES)}.")

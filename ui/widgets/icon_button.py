@@ -16,13 +16,7 @@ class IconButton(QToolButton):
     """An icon with an accessible name, and optionally a ``text`` beside it."""
 
     def __init__(
-        self,
-        theme: Theme,
-        icon: str,
-        name: str,
-        action: Callable[[], object] | None = None,
-        *,
-        text: str = "",
+        self, theme: Theme, icon: str, name: str, action: Callable[[], object] | None = None, *, text: str = ""
     ) -> None:
         super().__init__()
         self._theme = theme

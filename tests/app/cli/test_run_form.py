@@ -1,17 +1,20 @@
-"""Tests `paceline run` with files and reasoning options: accepted values, and errors in one sentence."""
+"""Tests `paceline run` with files, structured output and reasoning: accepted values, and errors in one sentence."""
 
+import io
+import json
 from pathlib import Path
 
 import pytest
 
 from app.cli.parser import main, make_parser
-from app.cli.run import make_request
+from app.cli.run import MAX_PROMPT_CHARS, make_request
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.sandbox.pictures import encoded, sample
 
 pytestmark = pytest.mark.usefixtures("tried")
 Capture = pytest.CaptureFixture[str]
 WORDS = ["run", "--prompt", "Repeat: red, green.", "--temperature", "0", "--ctx", "512"]
+COLOURS = {"type": "object", "properties": {"colour": {"enum": ["red", "green"]}}, "required": ["colour"]}
 # A template of a model with optional reasoning, like Qwen3.
 THINKS = "{% if enable_thinking %}<think>{% endif %}{{ messages[-1].content }}"
 
@@ -55,6 +58,62 @@ def test_a_picture_goes_along_as_one(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "a.txt" in request.messages[-1].content
     assert main(["run", *files, "--prompt", "What is this?"]) == 1
     assert "so it cannot see pictures" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("place", ["file", "-"])
+def test_an_answer_is_valid_by_the_schema(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    schema = json.dumps(COLOURS)
+    if place == "file":
+        place = str(tmp_path / "colours.json")
+        Path(place).write_text(schema, encoding="utf-8")
+    else:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(schema.encode())))
+    assert main([*WORDS, "--json-schema", place, "--max-tokens", "100"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["colour"] in ("red", "green")
+    assert set(answer) == {"colour"}
+
+
+def test_an_answer_follows_the_grammar(tmp_path: Path, capsys: Capture) -> None:
+    grammar = tmp_path / "yes.gbnf"
+    grammar.write_text('root ::= "yes" | "no"', encoding="utf-8")
+    assert main([*WORDS, "--grammar", str(grammar)]) == 0
+    assert capsys.readouterr().out in ("yes\n", "no\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "sentence"),
+    [
+        ("--json-schema", '{"type": ', "colours.txt is not JSON"),
+        ("--json-schema", "[" * 100_000, "colours.txt is not JSON"),
+        ("--json-schema", '{"type": "colour"}', "A type of the schema is none of JSON's."),
+        ("--grammar", "root = yes", "grammar"),
+        ("--grammar", "", "grammar"),
+    ],
+)
+def test_a_form_that_nothing_can_follow_is_one_sentence(
+    option: str, content: str, sentence: str, tmp_path: Path, capsys: Capture
+) -> None:
+    file = tmp_path / "colours.txt"
+    file.write_text(content, encoding="utf-8")
+    assert main([*WORDS, option, str(file)]) == 1
+    told = capsys.readouterr()
+    assert sentence in told.err
+    assert told.err.count("\n") == 1
+    assert told.out == ""
+
+
+def test_a_form_that_cannot_be_read_or_has_no_end_is_one_sentence(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "latin.json").write_bytes('{"enum": ["Grün"]}'.encode("latin-1"))
+    assert main([*WORDS, "--json-schema", str(tmp_path / "latin.json")]) == 1
+    assert "The text is not UTF-8." in capsys.readouterr().err
+    (tmp_path / "long.json").write_text('"' + "x" * MAX_PROMPT_CHARS + '"')
+    assert main([*WORDS, "--json-schema", str(tmp_path / "long.json")]) == 1
+    assert "The prompt has more than 4,000,000 characters, which no context holds." in capsys.readouterr().err
+    assert main([*WORDS, "--grammar", "/no/such.gbnf"]) == 1
+    assert "/no/such.gbnf cannot be opened: No such file or directory." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -214,6 +214,7 @@ def test_a_model_that_takes_no_tools_is_told() -> None:
     [
         ("--allow x", "give --mcp or --tools"),
         ("--tools --raw", "leave out --raw"),
+        ("--tools --grammar g", "leave out --raw"),
         ("--tools web", "There is no built-in tool 'web' here."),
         ("--mcp gone.json", "There is no file gone.json."),
     ],
