@@ -34,9 +34,10 @@ class PassShape:
 
 @dataclass(frozen=True, slots=True)
 class PassComparison:
-    """The difference between a shape's rows and rows of one-token passes on one thread."""
+    """The difference between a shape's rows after ``num_before`` tokens and rows of one-token passes on one thread."""
 
     shape: PassShape
+    num_before: int
     num_rows: int
     num_different: int
     largest_difference: float  # largest difference of two logits
@@ -72,7 +73,7 @@ def compare_passes(
                 found = _rows(first if shape.is_shared and first is not None else alone, ids, num_before, shape)
                 distances = np.abs(found - expected).max(axis=1)
                 differing = (found.view(np.uint32) != expected.view(np.uint32)).any(axis=1)
-                yield PassComparison(shape, len(found), int(differing.sum()), float(distances.max()))
+                yield PassComparison(shape, num_before, len(found), int(differing.sum()), float(distances.max()))
 
 
 def _shapes(threads: Sequence[int], *, is_shared: bool) -> Iterator[PassShape]:

@@ -230,7 +230,7 @@ def test_check_proves_that_rows_are_equal_to_the_last_bit(capsys: Capture, monke
     assert main(["check", str(builtin_target()), str(builtin_draft()), "--json"]) == 0
     exact = json.loads(capsys.readouterr().out)["exactness"]
     assert (exact["num_rows"] > 100, exact["num_different"], exact["reason"]) == (True, 0, "")
-    rows = PassComparison(PassShape(1, (4,)), 16, 3, 0.25)
+    rows = PassComparison(PassShape(1, (4,)), 0, 16, 3, 0.25)
     monkeypatch.setattr("app.cli.check.compare_passes", lambda *_, **__: iter([rows]))
     assert main(["check", str(builtin_target())]) == 1
     assert (
