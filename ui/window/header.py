@@ -6,13 +6,7 @@ from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QProgressBar,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.engines import RemoteModel, ServerRecord, host_in, is_local_url, remote_model_id
