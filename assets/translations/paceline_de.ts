@@ -1873,14 +1873,6 @@
 <context>
     <name>Header</name>
     <message>
-        <source>from the model</source>
-        <translation>vom Modell</translation>
-    </message>
-    <message>
-        <source>fallback</source>
-        <translation>Ersatzvorlage</translation>
-    </message>
-    <message>
         <source>Every mode gives exactly the same answer to a question.</source>
         <translation>Jeder Modus gibt auf eine Frage genau dieselbe Antwort.</translation>
     </message>
@@ -1891,6 +1883,10 @@
     <message>
         <source>Not available, because its mmproj file is not loaded: {parts}</source>
         <translation>Nicht verfügbar, weil die mmproj-Datei nicht geladen ist: {parts}</translation>
+    </message>
+    <message>
+        <source>from the model</source>
+        <translation>vom Modell</translation>
     </message>
     <message>
         <source>Its server decides how it drafts.</source>
@@ -8276,10 +8272,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Lässt das Modell Werkzeuge aufrufen. Ein Werkzeug, das etwas ändern oder preisgeben könnte, fragt Sie vorher.</translation>
     </message>
     <message>
-        <source>None of them uses a network or writes anything. Files and chats are read only after you allow it.</source>
-        <translation>Keines davon nutzt ein Netz oder schreibt etwas. Dateien und Chats werden erst gelesen, wenn Sie es erlauben.</translation>
-    </message>
-    <message>
         <source>Date and time</source>
         <translation>Datum und Uhrzeit</translation>
     </message>
@@ -8526,6 +8518,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Programs may request any model of your library. It is loaded for them; your own is loaded again with your next message.</source>
         <translation>Programme dürfen jedes Modell Ihrer Bibliothek anfordern. Es wird dafür geladen; mit Ihrer nächsten Nachricht wird wieder Ihres geladen.</translation>
+    </message>
+    <message>
+        <source>None of them uses a network or writes anything.</source>
+        <translation>Keines davon nutzt ein Netz oder schreibt etwas.</translation>
     </message>
     <message>
         <source>Tool servers</source>
@@ -10000,8 +9996,8 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
 <context>
     <name>WindowDialogs</name>
     <message>
-        <source>The Server page has the address, the key and examples for programs, the models, and the latest requests.</source>
-        <translation>Die Seite „Server“ hat Adresse, Schlüssel und Beispiele für Programme, die Modelle und die letzten Anfragen.</translation>
+        <source>The Server page has the address and the key for programs, and the models.</source>
+        <translation>Die Seite „Server“ hat Adresse und Schlüssel für Programme, und die Modelle.</translation>
     </message>
 </context>
 <context>

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QToolButton
 
 from app.core.domain.context import ContextParts
 from engine.records import MIN_ANSWER_TOKENS
 from ui.text.formatting import count, percent, tooltip
 from ui.text.language import Translator, mark, translate
 from ui.theme.theme import Theme
+from ui.widgets.icon_button import ElidedButton
 
 tr = Translator("ContextMeter")
 
@@ -49,7 +49,7 @@ def refused_words(parts: ContextParts) -> str:
     return words.format(needed=count(parts.refused), size=count(parts.size))
 
 
-class ContextMeter(QToolButton):
+class ContextMeter(ElidedButton):
     """A small bar; with the percentage in words while the context is nearly full."""
 
     def __init__(self, theme: Theme) -> None:

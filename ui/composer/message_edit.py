@@ -4,7 +4,7 @@ import re
 from math import ceil
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetricsF, QImage, QKeyEvent, QTextOption
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QFontMetricsF, QImage, QKeyEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QPlainTextEdit
 
 from ui.text.language import translate
@@ -79,6 +79,11 @@ class MessageEdit(VerbatimTextEdit):
 
     def _fit(self) -> None:
         self.setFixedHeight(height_of(self, self._max_lines))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():  # the lines of a text that was set before break now
+            self._fit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)

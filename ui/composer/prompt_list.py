@@ -1,5 +1,7 @@
 """The list of reusable prompts, opened by ``/`` at the start of a message and filtered while typing.
 
+Its last row opens the dialog of prompts.
+
 While the list is open, it handles keys of the text box. Tab moves between ``{placeholders}``.
 """
 
@@ -18,11 +20,11 @@ from PySide6.QtWidgets import (
 
 from app.core.domain.settings.layers import SavedPrompt
 from ui.text.language import Translator, translate
-from ui.widgets.building import button, hbox, label, vbox
+from ui.widgets.building import label, vbox
 
 tr = Translator("Prompts")
 
-MAX_ROWS = 8
+MAX_ROWS = 9
 FIRST_LINE_CHARS = 90
 _NAME, _TEXT = Qt.ItemDataRole.UserRole, Qt.ItemDataRole.UserRole + 1
 _INSERT_KEYS = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab)
@@ -71,7 +73,7 @@ def builtin_prompts() -> tuple[SavedPrompt, ...]:
 class PromptList(QFrame):
     """Shown above the text box, which keeps the focus."""
 
-    manage_requested = Signal()  # open the settings of the prompts
+    manage_requested = Signal()  # open the dialog of prompts
 
     def __init__(self, edit: QPlainTextEdit, above: QWidget) -> None:
         super().__init__(above)
@@ -88,11 +90,9 @@ class PromptList(QFrame):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setUniformItemSizes(True)
         self.list.itemClicked.connect(self._insert_prompt)
-        self.edit_button = button(translate("PromptList", "Edit prompts…"), self._manage, kind="link")
         hint = label(translate("PromptList", "Up and Down choose, Enter inserts, Esc closes"), "caption")
-        self.edit_button.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # keyboard users have the page in the settings
-        foot = hbox((hint, 1), self.edit_button, margins=(8, 0, 4, 0))
-        vbox(self.list, foot, parent=self, margins=4, spacing=4)
+        hint.setContentsMargins(8, 0, 4, 4)
+        vbox(self.list, hint, parent=self, margins=4, spacing=4)
         self.hide()
         self._place_timer = QTimer(self, singleShot=True, interval=0)  # runs after the layout of the widgets around it
         self._place_timer.timeout.connect(self._place_again)
@@ -100,16 +100,12 @@ class PromptList(QFrame):
         above.installEventFilter(self)
         edit.textChanged.connect(self._follow_text)
 
-    def _manage(self) -> None:
-        self.hide()
-        self.manage_requested.emit()
-
     def set_prompts(self, prompts: Sequence[SavedPrompt]) -> None:
         self._prompts = tuple(prompts)
 
     @property
     def shown_prompts(self) -> list[str]:
-        return [str(self.list.item(row).data(_NAME)) for row in range(self.list.count())]
+        return [str(self.list.item(row).data(_NAME)) for row in range(self.list.count() - 1)]
 
     def _follow_text(self) -> None:
         text = self._edit.toPlainText()
@@ -121,7 +117,7 @@ class PromptList(QFrame):
             return
         self._dismissed = ""
         found = self._matching(wanted.casefold())
-        if not found:
+        if wanted and not found:
             self.hide()
             return
         self._fill(found)
@@ -143,6 +139,7 @@ class PromptList(QFrame):
             item.setData(_TEXT, prompt.text)
             item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{prompt.name}: {first_line}")
             self.list.addItem(item)
+        self.list.addItem(translate("PromptList", "Edit prompts…"))
         self._go_to(0)
 
     def _place(self) -> None:
@@ -164,14 +161,17 @@ class PromptList(QFrame):
         self.list.setCurrentRow(row % count if count else -1)
         item = self.list.currentItem()
         if item is not None and self.isVisible():
-            words = str(item.data(Qt.ItemDataRole.AccessibleTextRole))
+            words = str(item.data(Qt.ItemDataRole.AccessibleTextRole) or item.text())
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self._edit, words))
 
     def _insert_prompt(self, item: QListWidgetItem | None) -> None:
         if item is None:
             return
-        text = str(item.data(_TEXT))
+        text = item.data(_TEXT)
         self.hide()
+        if text is None:
+            self.manage_requested.emit()
+            return
         cursor = self._edit.textCursor()
         cursor.select(cursor.SelectionType.Document)
         cursor.insertText(text)  # a single undo step

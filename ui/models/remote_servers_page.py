@@ -80,6 +80,7 @@ class RemoteServerForm(QFrame):
     def _add(self) -> None:
         if self.add_button.isEnabled():
             self.failure.hide()
+            self.address.setFocus()  # before the focused button is disabled: Qt would focus any other widget
             self.set_busy(True)
             self._requests.engine_added.emit(self.address.text().strip(), self.key.text(), self.trust.isChecked())
 

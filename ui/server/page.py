@@ -187,6 +187,7 @@ class ServerPage(QWidget):
         self.own_model = ElidedLabel()
         self.guest = label(kind="caption", wrap=True)
         self.queue = label(kind="muted")
+        self.requests = QWidget()
         self._arrange()
         self.access.renewal_requested.connect(self.renewal_requested)
         for key, row in self.switches.items():
@@ -205,10 +206,11 @@ class ServerPage(QWidget):
 
     def _content(self) -> QWidget:
         state = hbox((self.state, 1), (self.retry_button, 0, Qt.AlignmentFlag.AlignTop), spacing=8)
-        head = hbox(label(tr("Requests"), "strong"), (self.queue, 1), self.stop_button, spacing=8)
+        head = label(tr("Requests"), "strong")
+        hbox(head, (self.queue, 1), self.stop_button, parent=self.requests, margins=0, spacing=8)
         title = label(tr("Models"), "strong")
         models = vbox(title, self.own_model, self.switches["server_loads"], self.guest, spacing=8)
-        parts = (self.switches["server"], state, separator(), head, separator(), models, separator(), self.access)
+        parts = (self.switches["server"], state, self.requests, separator(), models, separator(), self.access)
         return page_column(*parts, width_px=COLUMN_PX, spacing=16)
 
     def set_values(self, values: Mapping[str, SettingValue]) -> None:
@@ -229,7 +231,7 @@ class ServerPage(QWidget):
         several = view.activity.num_running > 1
         self.stop_button.setText(tr("Stop the answers") if several else tr("Stop the answer"))
         self.queue.setText(queue_words(view.activity))
-        self.queue.setVisible(view.state is ServerState.ON)
+        self.requests.setVisible(view.state is ServerState.ON)
         self._guest = view.guest
         self._show_models()
 

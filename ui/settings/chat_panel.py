@@ -181,7 +181,8 @@ class ChatSettingsPanel(QFrame):
             spacing=8,
         )
         foot = vbox(self.reset_button, margins=(16, 8, 16, 8))
-        vbox(head, separator(), (self._make_rows(), 1), separator(), foot, parent=self, margins=0, spacing=0)
+        self._area = self._make_rows()
+        vbox(head, separator(), (self._area, 1), separator(), foot, parent=self, margins=0, spacing=0)
 
     def _make_rows(self) -> QScrollArea:
         column = vbox(parent=self._content, margins=(16, 12, 16, 16), spacing=16)
@@ -203,6 +204,12 @@ class ChatSettingsPanel(QFrame):
             column.addWidget(row)
         column.addStretch(1)
         return scroll_area(self._content, tr("Values"), sideways=False)
+
+    def focus_setting(self, key: str) -> None:
+        """Focus a setting, and scroll to it once the panel is laid out."""
+        row = self.rows[key]
+        row.row.control.setFocus()
+        QTimer.singleShot(0, row, lambda: self._area.ensureWidgetVisible(row))
 
     @property
     def minimum_width(self) -> int:

@@ -1,15 +1,33 @@
-"""A small icon button that follows the palette, optionally hidden until hover or focus."""
+"""A small icon button that follows the palette, optionally hidden until hover or focus, and one with elided text."""
 
 from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QPaintEvent
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QStyle, QStyleOptionToolButton, QStylePainter, QToolButton
 
 from ui.text.formatting import without_markup
 from ui.theme.theme import Theme
 
 CONFIRM_MS = 1_500
+MIN_WORD_PX = 16  # room for an elided text
+
+
+class ElidedButton(QToolButton):
+    """A button whose text is elided if it is narrower."""
+
+    def _chrome_px(self) -> int:
+        return self.sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text()) - 1  # a rounded number
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(min(self._chrome_px() + MIN_WORD_PX, self.sizeHint().width()), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        painter, option = QStylePainter(self), QStyleOptionToolButton()
+        self.initStyleOption(option)
+        room = self.width() - self._chrome_px()
+        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
 
 
 class IconButton(QToolButton):

@@ -178,7 +178,7 @@ class ChatSettings(QObject):
         if self.panel is None or not self.panel.isVisible():
             self.open()
         if self.panel is not None and key in self.panel.rows:
-            self.panel.rows[key].row.control.setFocus()
+            self.panel.focus_setting(key)
 
     @property
     def has_focus(self) -> bool:

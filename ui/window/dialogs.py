@@ -104,14 +104,8 @@ class WindowDialogs(QObject):
 
         window = self._window
 
-        words = translate(
-            "WindowDialogs",
-            "The Server page has the address, the key and examples for programs, the models, and the latest requests.",
-        )
-        server_note = QLabel(words)
-        server_note.setProperty("kind", "caption")
-        server_note.setWordWrap(True)
-        below: dict[str, QWidget] = {SERVER: server_note}
+        words = translate("WindowDialogs", "The Server page has the address and the key for programs, and the models.")
+        below: dict[str, QWidget] = {SERVER: label(words, "caption", wrap=True)}
         if any(field.section == TOOLS for field in self.fields):
             from ui.settings.tool_servers import ToolServers  # noqa: PLC0415
 

@@ -14,6 +14,7 @@ from ui.widgets.building import GUTTER_PX, Stretch, button, empty_layout, grid, 
 tr = Translator("EmptyState")
 
 NARROW_PX = 560  # below this width the buttons are stacked
+PAGE_MARGINS_PX = 72
 Example = tuple[str, str, str]  # icon, title, message
 
 BUILTIN: tuple[Example, ...] = (
@@ -116,8 +117,14 @@ class EmptyState(QScrollArea):
         self.examples = examples
         empty_layout(self._grid)
         self.prompt_buttons = [self._prompt_button(icon, *map(tr, texts)) for icon, *texts in examples]
+        self._place_prompts()
+
+    def _place_prompts(self) -> None:
+        """Place the prompts in two columns, or in one where two are too wide."""
+        widest = max((each.sizeHint().width() for each in self.prompt_buttons), default=0)
+        columns = 2 if self.width() > 2 * widest + PAGE_MARGINS_PX else 1
         for place, each in enumerate(self.prompt_buttons):
-            self._grid.addWidget(each, place // 2, place % 2)
+            self._grid.addWidget(each, place // columns, place % columns)
 
     def set_engine(self, view: EngineView, *, builtin: bool = True) -> None:
         """Offer models, or example prompts if one is loaded. ``builtin``: show the notes on the built-in model."""
@@ -188,6 +195,7 @@ class EmptyState(QScrollArea):
         narrow = event.size().width() < NARROW_PX
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._first_row.setDirection(direction)
+        self._place_prompts()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

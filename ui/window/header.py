@@ -5,18 +5,8 @@ from dataclasses import replace
 from math import ceil
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QProgressBar,
-    QSizePolicy,
-    QStyle,
-    QStyleOptionToolButton,
-    QStylePainter,
-    QToolButton,
-    QWidget,
-)
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from app.core.domain.engine_view import EngineState, EngineView
 from app.core.domain.engines import RemoteModel, ServerRecord, host_in, is_local_url, remote_model_id
@@ -30,7 +20,7 @@ from ui.text.problem_words import in_language
 from ui.theme.theme import Theme
 from ui.widgets.building import ElidedLabel
 from ui.widgets.choice_list import Choice, grouped
-from ui.widgets.icon_button import IconButton
+from ui.widgets.icon_button import ElidedButton, IconButton
 from ui.widgets.popups import ChoicePopup
 from ui.widgets.tab_order import set_tab_order
 
@@ -38,8 +28,6 @@ tr = Translator("Header")
 
 HEIGHT_PX, TEXT_MARGINS_PX = 48, 30  # minimum height of the header; height around a button's text
 PROGRESS_PX = 4
-BUTTON_CHROME_PX = 40  # width of the models button without its text
-MIN_MODELS_PX = 80
 
 
 UNUSED_WORDS = {"pictures": tr.mark("pictures")}
@@ -197,7 +185,7 @@ def describe(model: ModelInfo) -> str:
         trained=count(model.n_ctx_train),
         threads=count(model.threads),
         where=_device_text(model),
-        template_name=tr(model.template_name),
+        template_name=tr("from the model") if model.has_template else model.template_name,
         path=model.path,
     )
     words += f"\n{in_language(model.inexact_reason) or tr('Every mode gives exactly the same answer to a question.')}"
@@ -229,20 +217,6 @@ def _layers_text(use: DeviceUse) -> str:
     return words.format(number=count(use.num_layers), device=use.name)
 
 
-class ModelsButton(QToolButton):
-    """A button whose text is elided if it is narrower."""
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(min(MIN_MODELS_PX, self.sizeHint().width()), self.sizeHint().height())
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        painter, option = QStylePainter(self), QStyleOptionToolButton()
-        self.initStyleOption(option)
-        room = self.width() - BUTTON_CHROME_PX
-        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)
-        painter.drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
-
-
 class Header(QFrame):
     models_opening = Signal()  # the model list opens; answer with `set_models`
     # a path from the model list
@@ -268,7 +242,7 @@ class Header(QFrame):
         self.title = ElidedLabel(tr("New chat"))
         self.title.setProperty("kind", "strong")
         self.title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
-        self.model_button = ModelsButton()
+        self.model_button = ElidedButton()
         self.progress = QProgressBar(self)  # along the lower edge, so that it moves nothing
         self._make()
         self.bar = row = QHBoxLayout(self)

@@ -6,15 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePath
 
-from PySide6.QtCore import (
-    QEvent,
-    QObject,
-    QRect,
-    QRectF,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QAction,
     QCloseEvent,

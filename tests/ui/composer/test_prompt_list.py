@@ -79,7 +79,7 @@ def test_arrows_and_enter_insert_and_do_not_send(
     sent: list[str] = []
     window.composer.submitted.connect(sent.append)
     QTest.keyClicks(edit, "/")
-    for _ in range(2):
+    for _ in range(3):
         QTest.keyClick(edit, Qt.Key.Key_Up)
     QTest.keyClick(edit, Qt.Key.Key_Return)
     assert edit.toPlainText() == PROMPTS[1].text
@@ -135,13 +135,25 @@ def test_a_click_inserts_and_one_undo_takes_it_back(prompts: PromptList, edit: Q
     assert "Into" not in edit.toPlainText()
 
 
+def test_without_prompts_the_dialog_can_be_opened(
+    window: MainWindow, prompts: PromptList, edit: QPlainTextEdit
+) -> None:
+    window.chat_settings.set_prompts([])
+    QTest.keyClicks(edit, "/")
+    assert (prompts.isVisible(), prompts.shown_prompts) == (True, [])
+    place = prompts.list.visualItemRect(prompts.list.item(0)).center()
+    QTest.mouseClick(prompts.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert window.findChild(PromptsDialog) is not None
+
+
 # ---- the dialog -------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
 def dialog(window: MainWindow, prompts: PromptList, edit: QPlainTextEdit) -> PromptsDialog:
     QTest.keyClicks(edit, "/")
-    QTest.mouseClick(prompts.edit_button, Qt.MouseButton.LeftButton)
+    QTest.keyClick(edit, Qt.Key.Key_Up)
+    QTest.keyClick(edit, Qt.Key.Key_Return)
     result = window.findChild(PromptsDialog)
     assert isinstance(result, PromptsDialog)
     assert nameless(result) == []

@@ -49,7 +49,7 @@ def test_it_says_where_a_key_is_not_needed(page: ServerPage, values: dict[str, o
 def test_what_can_be_done_depends_on_what_it_does(page: ServerPage) -> None:
     page.set_view(ServerView(ServerState.FAILED), "Another program uses port 8080.")
     assert page.retry_button.isVisible()
-    assert not page.queue.isVisible()
+    assert not page.requests.isVisible()
     page.set_view(ServerView(ServerState.ON, "http://127.0.0.1:8080", Activity(3, 2, 1)), "It is answered.")
     assert not page.retry_button.isVisible()
     assert page.stop_button.isVisible()

@@ -167,6 +167,16 @@ def test_the_panel_leaves_the_chat_readable(window: MainWindow, qtbot: QtBot, wi
     assert window.composer.edit.hasFocus()
 
 
+def test_a_setting_that_is_asked_for_is_scrolled_to(
+    window: MainWindow, dialog: ChatSettingsPanel, qtbot: QtBot
+) -> None:
+    window.resize(1000, 440)
+    depth = dialog.rows["depth"].row.control
+    qtbot.waitUntil(lambda: depth.visibleRegion().isEmpty())
+    window.chat_settings.open_at("depth")
+    qtbot.waitUntil(lambda: not depth.visibleRegion().isEmpty())
+
+
 def test_a_slider_and_its_field_follow_each_other(window: MainWindow, dialog: ChatSettingsPanel, qtbot: QtBot) -> None:
     row = dialog.rows["temperature"].row
     assert isinstance(row, NumberRow)

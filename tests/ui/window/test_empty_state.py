@@ -61,3 +61,16 @@ def test_nothing_is_said_of_the_built_in_model_while_another_is_loaded(page: Emp
     page.set_engine(view(), builtin=True)
     assert page.title.text() == "Quick demo"
     assert page.prompts.isVisible()
+
+
+def test_the_examples_are_stacked_where_two_are_too_wide(page: EmptyState, qtbot: QtBot) -> None:
+    page.set_engine(view(), builtin=False)
+
+    def columns() -> int:
+        return len({each.x() for each in page.prompt_buttons})
+
+    page.resize(700, 600)
+    qtbot.waitUntil(lambda: columns() == 2)
+    page.resize(330, 600)
+    qtbot.waitUntil(lambda: columns() == 1)
+    assert not page.horizontalScrollBar().maximum()

@@ -99,6 +99,14 @@ def test_the_names_are_elided_where_there_is_little_room_and_a_part_of_the_title
     assert "nearly full" in meter.text()
 
 
+def test_the_words_of_a_nearly_full_context_are_elided_where_there_is_little_room(qtbot: QtBot) -> None:
+    header, meter, _server = header_with_signs(qtbot, "A long title of a chat")
+    meter.set_parts(ContextParts(20, 8000, 30, 8192))
+    assert header.minimumSizeHint().width() <= 420
+    header.resize(1600, header.height())
+    qtbot.waitUntil(lambda: meter.width() == meter.sizeHint().width())
+
+
 def test_loading_moves_nothing(qtbot: QtBot) -> None:
     header, _meter, server = header_with_signs(qtbot, "New chat")
     before = server.width()

@@ -252,9 +252,7 @@ _SECTIONS: dict[str, tuple[SettingField, ...]] = {
         ),
         choice(
             "built_in_tools", "Built-in tools", _BUILT_IN_TOOLS_LABELS, "current_time, calculate", FieldKind.SEVERAL
-        ).explained(
-            "None of them uses a network or writes anything. Files and chats are read only after you allow it."
-        ),
+        ).explained("None of them uses a network or writes anything."),
         text("unused_servers", "Tool servers", FieldKind.SERVERS, MAX_TEXT_CHARS).explained(
             "The tool servers that the model may use, out of those switched on in the settings."
         ),

@@ -92,3 +92,14 @@ def test_every_line_of_a_message_is_seen_while_it_is_edited(editor: MessageEdito
         qtbot.keyClick(editor.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
         qtbot.keyClicks(editor.edit, "more")
         qtbot.waitUntil(lambda: editor.edit.verticalScrollBar().maximum() == 0)
+
+
+def test_a_long_paragraph_opens_with_all_its_lines(window: MainWindow, qtbot: QtBot) -> None:
+    window.show_conversation("t", [MessageView(1, "user", "word " * 60)])
+    card = window.transcript.findChild(UserCard)
+    assert card is not None
+    qtbot.mouseClick(card.edit_button, Qt.MouseButton.LeftButton)
+    assert card.editor is not None
+    edit = card.editor.edit
+    qtbot.waitUntil(lambda: edit.height() > 3 * edit.fontMetrics().lineSpacing())
+    assert not edit.verticalScrollBar().maximum()
