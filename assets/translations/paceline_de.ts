@@ -1873,14 +1873,6 @@
 <context>
     <name>Header</name>
     <message>
-        <source>from the model</source>
-        <translation>vom Modell</translation>
-    </message>
-    <message>
-        <source>fallback</source>
-        <translation>Ersatzvorlage</translation>
-    </message>
-    <message>
         <source>Every mode gives exactly the same answer to a question.</source>
         <translation>Jeder Modus gibt auf eine Frage genau dieselbe Antwort.</translation>
     </message>
@@ -1891,6 +1883,10 @@
     <message>
         <source>Not available, because its mmproj file is not loaded: {parts}</source>
         <translation>Nicht verfügbar, weil die mmproj-Datei nicht geladen ist: {parts}</translation>
+    </message>
+    <message>
+        <source>from the model</source>
+        <translation>vom Modell</translation>
     </message>
     <message>
         <source>Its server decides how it drafts.</source>
@@ -3604,10 +3600,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The preset was not changed</source>
         <translation>Die Voreinstellung wurde nicht geändert</translation>
-    </message>
-    <message>
-        <source>Check its path and its configurations, or leave it out.</source>
-        <translation>Prüfen Sie Pfad und Konfigurationen, oder lassen Sie es weg.</translation>
     </message>
     <message>
         <source>The chats could not be exported</source>
@@ -6500,6 +6492,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The head&apos;s file does not give the attention windows of its layers.</source>
         <translation>Die Datei des Kopfes nennt die Attention-Fenster seiner Schichten nicht.</translation>
+    </message>
+    <message>
+        <source>Check its path, or leave it out.</source>
+        <translation>Prüfen Sie den Pfad, oder lassen Sie es weg.</translation>
     </message>
     <message>
         <source>Choose an export of Paceline or LM Studio, or the zip that ChatGPT sends.</source>

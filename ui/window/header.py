@@ -197,7 +197,7 @@ def describe(model: ModelInfo) -> str:
         trained=count(model.n_ctx_train),
         threads=count(model.threads),
         where=_device_text(model),
-        template_name=tr(model.template_name),
+        template_name=tr("from the model") if model.has_template else model.template_name,
         path=model.path,
     )
     words += f"\n{in_language(model.inexact_reason) or tr('Every mode gives exactly the same answer to a question.')}"
