@@ -225,10 +225,9 @@ def _add_race(parser: argparse.ArgumentParser) -> None:
     which = "two or three modes, each with a depth if wanted (draft:3); one alone races against off; default off,auto"
     group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
     group.add_argument("--rounds", type=values.count, default=3, metavar="N", help="number of rounds; default 3")
-    same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
-    decoding = parser.add_argument_group(same)
-    _add_decoding_options(decoding)
-    _add_ending_options(decoding)
+    group = parser.add_argument_group("decoding, the same for all lanes; default at temperature 0, at most 256 tokens")
+    _add_decoding_options(group)
+    _add_ending_options(group)
     parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
 
 
