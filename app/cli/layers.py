@@ -7,14 +7,13 @@ import argparse
 from pathlib import Path
 
 from app.cli.output import warn
-from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
 from app.core.domain.settings.layers import LAYERED_KEYS, valid_values
 from app.core.paths import builtin_target, find_paths
 from app.core.projects.projects import Projects
 from app.core.storage.model_settings import ModelSettings
 from app.core.storage.presets import Presets
-from engine.errors import EngineError
+from engine.errors import EngineError, SettingError
 from engine.gguf.head_files import has_next_token_layers
 from engine.gguf.header import read_header
 from engine.loading.loading import sampling_of_file
@@ -28,7 +27,7 @@ def apply_layers(options: argparse.Namespace) -> None:
     """Fill in the options that were not given.
 
     Raises:
-        PresetError: no preset has this name.
+        SettingError: no preset has this name.
         ProjectError: no project has this name.
     """
     file = valid_values(sampling_of_file(options.model or str(builtin_target())))
@@ -82,5 +81,5 @@ def _preset_values(name: str | None) -> dict[str, SettingValue]:
     preset = presets.find(name)
     if preset is None:
         known = ", ".join(each.name for each in presets.all)
-        raise PresetError(f"There is no preset {name}.", f"Choose one of: {known}.")
+        raise SettingError(f"There is no preset {name}.", f"Choose one of: {known}.")
     return dict(preset.values)

@@ -48,10 +48,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _options(words: Sequence[str]) -> argparse.Namespace:
     """Parse the words. The output of --help and --version is flushed before the program exits."""
     try:
-        return make_parser().parse_args(words)
+        options, unknown = make_parser().parse_known_args(words)
+        if unknown:
+            command = "" if words[0].startswith("-") else f" {words[0]}"
+            _Parser(prog=f"paceline{command}").error(f"unrecognized arguments: {' '.join(unknown)}")
     except SystemExit:
         sys.stdout.flush()
         raise
+    return options
 
 
 class _Parser(argparse.ArgumentParser):
@@ -216,20 +220,19 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
-    # Each lane sets these itself, so the command has no options for them. The temperature also depends on the preset.
-    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, json_schema=None, grammar=None)
-    parser.set_defaults(image=[])
+    # Lanes set mode and depth; the command has no options for pictures and grammars. The temperature also depends on the
+    # preset.
+    no_options = {"mode": Mode.OFF.value, "depth": None, "image": [], "json_schema": None, "grammar": None}
+    parser.set_defaults(module="race", max_tokens=256, **no_options)
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
     which = "two or three modes, each with a depth if wanted (draft:3); one alone races against off; default off,auto"
     group.add_argument("--lanes", default="off,auto", metavar="M,M", help=which)
     group.add_argument("--rounds", type=values.count, default=3, metavar="N", help="number of rounds; default 3")
-    same = "decoding, the same for all lanes; default at temperature 0, at most 256 tokens"
-    decoding = parser.add_argument_group(same)
-    _add_decoding_options(decoding)
-    _add_ending_options(decoding)
-    parser.set_defaults(max_tokens=256)
+    group = parser.add_argument_group("decoding, the same for all lanes; default at temperature 0, at most 256 tokens")
+    _add_decoding_options(group)
+    _add_ending_options(group)
     parser.add_argument("--json", metavar="OUT", help="also write the report as JSON")
 
 
@@ -256,8 +259,7 @@ def _add_chats(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(module="chats")
     actions = parser.add_subparsers(dest="action", required=True, metavar="export|import")
     out = actions.add_parser("export", help="write chats to a file")
-    what = "JSON with all branches; as Markdown a zip of one file for each chat"
-    out.add_argument("file", metavar="FILE", help=what)
+    out.add_argument("file", metavar="FILE", help="JSON with all branches; as Markdown a zip of one file for each chat")
     out.add_argument("--format", choices=("json", "markdown"), default="json", help="default: json")
     into = actions.add_parser("import", help="read exports of Paceline, ChatGPT or LM Studio")
     into.add_argument("files", nargs="+", metavar="FILE", help="JSON, or the zip that ChatGPT sends")

@@ -1,6 +1,6 @@
 """`paceline race`: answers one question in two or three modes, in alternating short slices; prints tables and verdicts.
 
-Only the requested report and the measured pass costs are stored.
+Only the requested report, the measured pass costs and the speeds of pairs are stored.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from app.cli.output import (
 )
 from app.cli.run import load_models, load_request, make_request, open_session
 from app.core.benchmark.opened_lanes import LaneFailedError, read_lanes
-from app.core.benchmark.race import Race, RacePlan, race_as_dict
+from app.core.benchmark.race import Race, race_as_dict
 from app.core.benchmark.report import lane_table
 from app.core.benchmark.runs import variant_of
 from app.core.domain.speed.races import (
@@ -37,6 +37,8 @@ from app.core.domain.speed.races import (
     RaceSetup,
     verdict_sentence,
 )
+from app.core.paths import find_paths
+from app.core.storage.pair_speeds import PairSpeeds
 from engine.errors import DraftRefusedError
 from engine.records import ChatRequest, EngineReady, LoadRequest, Mode, RunStats
 from engine.session.session import Session
@@ -49,12 +51,13 @@ def command(options: argparse.Namespace) -> int:
     with option_errors("This cannot be raced", "See paceline race --help."):
         resolve_names(options)
         check_reports(options.json)
-        choices, plan, request = _choices(options), RacePlan(options.rounds), _request(options)
+        choices, request = _choices(options), _request(options)
     with closing(open_session()) as session, closing(ProgressLine()) as progress, stop_on_interrupt() as interrupted:
         progress.show("Loading the models and measuring the time of a pass ...")
         ready = _load(session, load_request(options), choices)
         question = request.raw_prompt or request.messages[-1].content
-        race = Race(RaceSetup(question, choices, plan.rounds, request.max_tokens or 0), request, plan)
+        setup = RaceSetup(question, choices, options.rounds, request.max_tokens or 0)
+        race = Race(setup, request, PairSpeeds(find_paths().pair_speeds_file))
         labels, stats = [variant_of(choice).label for choice in choices], [RunStats()] * len(choices)
         progress.close()
         print_notices(ready)
@@ -65,7 +68,7 @@ def command(options: argparse.Namespace) -> int:
                 stats[event.lane] = event.stats
                 tokens = ", ".join(f"{label} {one.tokens}" for label, one in zip(labels, stats, strict=True))
                 progress.show(f"Round {event.round + 1}, tokens: {tokens}")
-            elif isinstance(event, RaceRoundEnded) and plan.rounds > 1:
+            elif isinstance(event, RaceRoundEnded) and options.rounds > 1:
                 progress.close()
                 _print_verdicts(f"Round {event.num_rounds}", labels, stats, event.verdicts)
             elif isinstance(event, RaceEnded):

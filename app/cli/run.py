@@ -180,7 +180,7 @@ def _side_file(target: Path) -> Path:
     if found is None:
         raise SideFileError(
             i18n("There is no matching side file (mmproj) beside {name}, so it cannot see pictures.", name=target.name),
-            "Name it with --mmproj, or leave out --image.",
+            "Name it with --mmproj, or leave out the picture.",
         )
     return found
 
@@ -189,7 +189,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     """Make the chat request from the options; defaults come from the preset and the model.
 
     Raises:
-        PresetError: no preset has this name.
+        SettingError: no preset has this name.
         PictureError: a picture cannot be read.
         ValueError: the prompt is empty, or a value is outside its range.
         OSError: the prompt file cannot be read.

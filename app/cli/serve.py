@@ -150,7 +150,7 @@ class LibraryModels(ModelSwitch):
         self._options = argparse.Namespace(**vars(options))
 
     def others(self) -> list[str]:
-        return [model.name for model in open_library(find_paths()).models() if not model.missing]
+        return [*self._known, *(model.name for model in open_library(find_paths()).models() if not model.missing)]
 
     def _find(self, name: str) -> LoadableModel | None:
         """The model of this name, with its paired draft; None if the library has no such model."""

@@ -77,10 +77,6 @@ class JobRunner(QObject):
             self._threads[thread] = writes
         thread.start()
 
-    @property
-    def is_idle(self) -> bool:
-        return not self._threads
-
     def post(self, function: Callable[[], object]) -> None:
         """Call a function on the GUI thread; for progress reports."""
         if not self._closed:  # after closing, the receiver may be deleted

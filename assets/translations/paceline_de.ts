@@ -3290,10 +3290,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Es wurde nichts geschrieben.</translation>
     </message>
     <message>
-        <source>This chat no longer exists.</source>
-        <translation>Diesen Chat gibt es nicht mehr.</translation>
-    </message>
-    <message>
         <source>Choose another one.</source>
         <translation>Wählen Sie einen anderen.</translation>
     </message>
@@ -3600,10 +3596,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The preset was not changed</source>
         <translation>Die Voreinstellung wurde nicht geändert</translation>
-    </message>
-    <message>
-        <source>Check its path and its configurations, or leave it out.</source>
-        <translation>Prüfen Sie Pfad und Konfigurationen, oder lassen Sie es weg.</translation>
     </message>
     <message>
         <source>The chats could not be exported</source>
@@ -6496,6 +6488,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>The head&apos;s file does not give the attention windows of its layers.</source>
         <translation>Die Datei des Kopfes nennt die Attention-Fenster seiner Schichten nicht.</translation>
+    </message>
+    <message>
+        <source>Check its path, or leave it out.</source>
+        <translation>Prüfen Sie den Pfad, oder lassen Sie es weg.</translation>
     </message>
     <message>
         <source>Choose an export of Paceline or LM Studio, or the zip that ChatGPT sends.</source>

@@ -55,11 +55,11 @@ def prepared_schema(schema: object, *, strict: bool = False) -> tuple[Schema, tu
     if strict and dropped:
         name = next(iter(dropped))
         raise GrammarError(
-            i18n("The schema has {name}, which a grammar cannot promise.", name=name),
-            "Leave it out, or leave out strict.",
+            i18n("The schema has `{name}`, which a grammar cannot promise.", name=name),
+            "Leave it out, or leave out `strict`.",
         )
     places = (
-        i18n("No grammar can hold {name} of the schema (at {place}): the answer may break it.", name=name, place=at)
+        i18n("No grammar can hold `{name}` of the schema (at {place}): the answer may break it.", name=name, place=at)
         for name, at in dropped.items()
     )
     formats = (

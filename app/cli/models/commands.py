@@ -28,7 +28,7 @@ from app.core.hub.downloads.first_model import SMALL
 from app.core.hub.errors import HubNotFoundError, LibraryError
 from app.core.hub.file_names import short
 from app.core.hub.library.library import Library, open_library
-from app.core.hub.links import request_of
+from app.core.hub.links import LinkSource, request_of
 from app.core.hub.records import LibraryModel, RepoDetails
 from app.core.paths import find_paths
 from app.core.storage.model_settings import ModelSettings
@@ -212,7 +212,10 @@ def _requests(client: HubClient, options: argparse.Namespace) -> list[DownloadRe
         if options.repo == SMALL_MODEL_NAME and options.draft is None:
             return [SMALL.request]
         if "://" in options.repo and options.draft is None:
-            return [request_of(options.repo)]
+            link = request_of(options.repo)
+            with closing(LinkSource(link.url)) as source:
+                source.locate(link.repo_id, link.model.files[0].path)  # a wrong link fails now, without retries
+            return [link]
         advice = f"Choose one of `paceline models show {options.repo}`."
         raise LibraryError(f"The command names no model of {short(options.repo)}.", advice)
     requests: list[DownloadRequest] = []

@@ -26,7 +26,7 @@ class RaceJob:
         """Run the race and report its events; a failure is reported with the results so far."""
         from app.core.benchmark.race import Race  # noqa: PLC0415
 
-        race = Race(self._setup, self._request, speeds=self._speeds)
+        race = Race(self._setup, self._request, self._speeds)
 
         for event in race.events(session, should_stop):
             on_event(event)

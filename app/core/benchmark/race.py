@@ -238,17 +238,10 @@ def find_difference(
 
 
 class Race:
-    """One race: opens the lanes, runs the rounds, and stores the measured speeds if it gets ``speeds``."""
+    """One race: opens the lanes, runs the rounds, and stores the measured speeds of its pairs."""
 
-    def __init__(
-        self,
-        setup: RaceSetup,
-        request: ChatRequest,
-        plan: RacePlan | None = None,
-        speeds: PairSpeeds | None = None,
-    ) -> None:
+    def __init__(self, setup: RaceSetup, request: ChatRequest, speeds: PairSpeeds) -> None:
         self._setup, self._request, self._speeds = setup, request, speeds
-        self._plan = plan or RacePlan(setup.rounds)
         self._texts: list[tuple[int, str, tuple[TokenSpan, ...]]] = [(-1, "", ()) for _ in setup.lanes]
 
     def events(self, session: Session, should_stop: ShouldStop) -> Iterator[JobEvent]:
@@ -263,7 +256,7 @@ class Race:
             yield from self._race(lanes, should_stop)
 
     def _race(self, lanes: Sequence[Lane], should_stop: ShouldStop) -> Iterator[JobEvent]:
-        rounds, problem = Rounds(lanes, self._request, self._plan), None
+        rounds, problem = Rounds(lanes, self._request, RacePlan(self._setup.rounds)), None
         try:
             for event in rounds.events(should_stop):
                 if isinstance(event, LaneText):
@@ -279,8 +272,7 @@ class Race:
             yield RaceEnded(problem=problem)
             return
         result = self._result(rounds, lanes, runs)
-        if self._speeds is not None:
-            _store_speeds(self._speeds, result, lanes)
+        _store_speeds(self._speeds, result, lanes)
         yield RaceEnded(result, problem)
 
     def _result(self, rounds: Rounds, lanes: Sequence[Lane], runs: Sequence[BenchmarkRun]) -> RaceResult:

@@ -26,7 +26,7 @@ class PeerError(AppError):
     """Another engine in a benchmark, such as llama-server, could not be started, or failed."""
 
     title = "The other program could not be measured"
-    default_advice = "Check its path and its configurations, or leave it out."
+    default_advice = "Check its path, or leave it out."
 
 
 class ChatsExportError(AppError):

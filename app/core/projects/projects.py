@@ -95,7 +95,8 @@ class Projects:
             try:
                 self._file.write({"schema": SCHEMA, "projects": list(map(_table, change(self._read())))})
             except SettingsWriteError as error:
-                raise ProjectError(i18n("The projects could not be saved: {reason}", reason=error.message)) from error
+                message = i18n("The projects could not be saved: {reason}", reason=error.message)
+                raise ProjectError(message, "Check the free space and the folder's permissions.") from error
 
     def _read(self) -> list[Project]:
         read = self._file.read()

@@ -72,7 +72,7 @@ class ModelSwitch(ABC):
         """Find the file of a model by its name, and remember it for `load_for`; None if no model has this name."""
         choice = self._find(name)
         if choice is None:
-            return None
+            return None if (known := self.is_known(name)) is None else known.ready.target.path
         with self._lock:
             self._choices[choice.request.target] = choice
         return choice.request.target

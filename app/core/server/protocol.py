@@ -230,6 +230,7 @@ _SUPPORTED_VALUES: dict[str, tuple[object, ...]] = {
     "audio": (),
     "web_search_options": (),
     "echo": (False,),
+    "best_of": (1,),
     "functions": ([],),  # older name of tools
     "function_call": ("none", "auto"),
 }

@@ -7,11 +7,11 @@ import pytest
 
 from app.cli.parser import main, make_parser
 from app.cli.run import make_request
-from app.core.domain.errors import PresetError
 from app.core.domain.settings.fields import SettingValue
 from app.core.paths import builtin_target, find_paths
 from app.core.storage.model_settings import ModelSettings
 from app.core.storage.presets import Presets
+from engine.errors import SettingError
 from engine.records import ChatRequest, Mode, SamplingParams
 from tests.engine.gguf_factory import Kind, tiny_llama
 from tests.engine.heads.head_factory import qwen35_with_mtp
@@ -77,10 +77,11 @@ def test_a_remembered_depth_does_not_stand_against_plain_decoding(tmp_path: Path
 
 
 def test_an_unknown_preset_is_one_sentence_with_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(PresetError):
+    with pytest.raises(SettingError):
         request("--preset", "nobody's")
     assert main(["run", "--prompt", "Hello", "--preset", "nobody's"]) == 1
-    assert "Precise, Balanced, Creative" in capsys.readouterr().err
+    told = "This setting cannot be used: There is no preset nobody's. Choose one of: Precise, Balanced, Creative."
+    assert told in capsys.readouterr().err
 
 
 def test_damaged_preset_and_model_files_are_reported_and_ignored(

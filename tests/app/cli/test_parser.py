@@ -27,7 +27,7 @@ CHAT = {
         (["models"], "paceline models: the following arguments are required: COMMAND"),
         (["run", "--mode", "drft"], "paceline run: argument --mode: invalid choice: 'drft'"),
         (["run", "--seed", "hot"], "paceline run: argument --seed: invalid int value: 'hot'"),
-        (["run", "--frob", "1"], "paceline: unrecognized arguments: --frob 1"),
+        (["run", "--frob", "1"], "paceline run: unrecognized arguments: --frob 1"),
         (["bench", "--modes", "off,fast"], "argument --modes: must be from off, ngram"),
         (["bench", "--depths", "auto,deep"], "argument --depths: must be numbers or auto"),
         (["bench", "--temperature", "0,warm"], "argument --temperature: must be numbers"),

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import race as race_command
 from app.cli.output import INTERRUPTED
 from app.cli.parser import main, make_parser
 from app.cli.race import _request
 from app.core.benchmark.race import RacePlan, Rounds
 from app.core.domain.speed.races import LaneProgress
-from app.core.paths import builtin_target
+from app.core.paths import builtin_target, find_paths
+from app.core.storage.pair_speeds import PairSpeeds
 from tests.engine.gguf_factory import Kind, tiny_llama
 
 pytestmark = pytest.mark.usefixtures("tried")
@@ -38,6 +38,8 @@ def test_two_lanes_answer_the_same_question_and_the_report_is_written(tmp_path: 
     assert [lane["choice"]["mode"] for lane in report["lanes"]] == ["off", "auto"]
     assert len({lane["stats"]["tokens"] for lane in report["lanes"]}) == 1
     assert (report["temperature"], report["num_rounds"], report["draft"]) == (0.0, 2, "Paceline tiny draft")
+    (pair,) = PairSpeeds(find_paths().pair_speeds_file).all()
+    assert (pair.target, len(pair.races)) == (builtin_target().stem, 1)
 
 
 def test_the_temperature_is_0_without_an_option_or_a_preset() -> None:
@@ -96,7 +98,7 @@ def test_ctrl_c_ends_with_what_there_is(monkeypatch: pytest.MonkeyPatch, tmp_pat
             yield event
 
     monkeypatch.setattr(Rounds, "events", interrupt_in_round_2)
-    monkeypatch.setattr(race_command, "RacePlan", lambda rounds: RacePlan(rounds, slice_s=1000.0))
+    monkeypatch.setattr("app.core.benchmark.race.RacePlan", lambda rounds: RacePlan(rounds, slice_s=1000.0))
     out = tmp_path / "race.json"
     assert main([*QUESTION, "--json", str(out)]) == INTERRUPTED
     told = capsys.readouterr()

@@ -108,6 +108,16 @@ def test_idle_models_are_unloaded_and_the_next_request_loads_them_again() -> Non
             assert ask(port, "k")[0] == 200
 
 
+def test_the_model_of_the_command_line_is_listed_while_another_one_is_loaded(tmp_path: Path) -> None:
+    options = make_parser().parse_args(["serve"])
+    models = LibraryModels(options)
+    for name in ("first", "other"):
+        ready = EngineReady(replace(info(name), path=str(tmp_path / f"{name}.gguf")))
+        models.begin(models.loadable(options, name), ready)
+    assert models.names() == ["other", "first"]
+    assert models.find("first") == str(tmp_path / "first.gguf")
+
+
 @pytest.mark.parametrize(("name", "shown"), [(b"caf\xe9.gguf", "caf\ufffd"), (b"two\nlines.gguf", "two\ufffdlines")])
 def test_a_file_whose_name_is_no_text_is_served_under_one(name: bytes, shown: str) -> None:
     """Every answer contains the model's name, and this one cannot be encoded as UTF-8."""

@@ -212,7 +212,7 @@ def test_a_warning_names_the_place_and_each_word_once() -> None:
     unique = {"type": "array", "uniqueItems": True}
     warnings = schema_grammar({"type": "object", "properties": {"tags": unique, "more": unique}}).warnings
     assert warnings == (
-        "No grammar can hold uniqueItems of the schema (at #/properties/tags): the answer may break it.",
+        "No grammar can hold `uniqueItems` of the schema (at #/properties/tags): the answer may break it.",
     )
 
 

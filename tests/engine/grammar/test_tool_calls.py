@@ -160,8 +160,8 @@ def test_what_a_tool_demands_in_vain_is_told_or_refused(tool_format: ToolFormat)
     tool = {"name": "tag", "parameters": {"type": "object", "properties": {"tags": tags}}}
     grammar = calls_grammar(tool_format, [tool, WEATHER], many=True)
     assert len(grammar.warnings) == 1
-    assert grammar.warnings[0].startswith("tag: No grammar can hold uniqueItems")
-    with pytest.raises(GrammarError, match="tag: The schema has uniqueItems"):
+    assert grammar.warnings[0].startswith("tag: No grammar can hold `uniqueItems`")
+    with pytest.raises(GrammarError, match="tag: The schema has `uniqueItems`"):
         calls_grammar(tool_format, [{**tool, "strict": True}, WEATHER], many=True)
     assert calls_grammar(tool_format, [{**WEATHER, "strict": True}], many=True).warnings == ()
     narrow = {"properties": {"n": {"type": "integer", "minimum": 0.2, "maximum": 0.8}}, "required": ["n"]}

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -203,3 +204,12 @@ def test_a_link_is_pulled_and_its_model_has_a_name(hub: LoopbackHub, capsys: Cap
     assert (facts["name"], facts["source"]) == ("tiny-Q8_0", "127.0.0.1")
     assert Path(facts["files"][0]).read_bytes() == BYTES
     assert not hub.requests
+
+
+def test_a_link_to_a_server_that_does_not_answer_fails_at_once(capsys: Capture) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        assert main(["models", "pull", f"http://127.0.0.1:{unused.getsockname()[1]}/tiny-Q8_0.gguf"]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 1
+    assert told[0].startswith("paceline: The server cannot be reached: Could not connect to 127.0.0.1.")

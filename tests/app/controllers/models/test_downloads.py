@@ -71,7 +71,7 @@ class Bench:
         def is_calm() -> bool:
             while self.waiting:
                 self.waiting.pop(0)()
-            return self.jobs.is_idle and not self.waiting
+            return not self.jobs._threads and not self.waiting
 
         qtbot.waitUntil(is_calm)
 

@@ -52,7 +52,7 @@ def _wait_for_jobs(harness: AppHarness, qtbot: QtBot) -> None:
     """Otherwise the app would be closed while requests are running."""
     hub = harness.controller.hub
     assert hub is not None
-    qtbot.waitUntil(lambda: hub._jobs.is_idle)
+    qtbot.waitUntil(lambda: not hub._jobs._threads)
 
 
 def test_a_download_that_moves_on_leaves_what_is_being_opened(

@@ -97,5 +97,5 @@ def test_what_was_opened_is_kept_with_its_draft_and_comes_back_with_it(
 def test_models_of_the_app_itself_are_not_kept(harness: AppHarness, qtbot: QtBot) -> None:
     service = harness.controller.hub.service  # type: ignore[union-attr]
     harness.engine.ready(str(builtin_target()), str(builtin_draft()))
-    qtbot.waitUntil(lambda: harness.controller.hub._jobs.is_idle)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: not harness.controller.hub._jobs._threads)  # type: ignore[union-attr]
     assert not any(model.path == builtin_target() for model in service.library.models())

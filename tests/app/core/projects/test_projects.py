@@ -38,6 +38,13 @@ def test_what_cannot_be_is_refused_with_a_sentence(tmp_path: Path) -> None:
         projects.add(" \n")
 
 
+def test_projects_that_cannot_be_stored_are_told_with_what_to_check(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ProjectError, match="could not be saved") as caught:
+        Projects(tmp_path / "file" / "projects.toml").add("Garden")
+    assert caught.value.advice == "Check the free space and the folder's permissions."
+
+
 @pytest.mark.parametrize("entry", ["sources = 3", 'sources = ["http://x/y"]', 'folder = "x"', 'name = ""', "id = ''"])
 def test_a_broken_entry_is_left_out(tmp_path: Path, entry: str) -> None:
     fields = {"id": "id = 'a'", "name": "name = 'b'", "folder": "folder = 1", "sources": "sources = []", "model": ""}

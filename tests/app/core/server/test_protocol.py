@@ -92,6 +92,7 @@ def test_a_prompt_is_text_or_tokens(prompt: object) -> None:
     [
         ("functions", [{"name": "f"}]),
         ("modalities", ["text", "audio"]),
+        ("best_of", 3),
     ],
 )
 def test_what_is_not_there_is_refused_by_name(field: str, value: object) -> None:
@@ -215,7 +216,7 @@ def test_a_schema_becomes_a_grammar() -> None:
 
 def test_keywords_without_a_grammar_are_reported_or_refused_if_strict() -> None:
     schema = {"type": "array", "items": {"type": "integer"}, "uniqueItems": True}
-    told = "No grammar can hold uniqueItems of the schema (at #): the answer may break it."
+    told = "No grammar can hold `uniqueItems` of the schema (at #): the answer may break it."
 
     def asking(strict: bool) -> dict[str, object]:
         return {
@@ -227,7 +228,7 @@ def test_keywords_without_a_grammar_are_reported_or_refused_if_strict() -> None:
     assert asked.warnings == (told,)
     assert asked.request.grammar == schema_grammar(schema).text
     with (
-        pytest.raises(ApiError, match="uniqueItems, which a grammar cannot promise") as caught,
+        pytest.raises(ApiError, match="`uniqueItems`, which a grammar cannot promise") as caught,
     ):
         parse_request(asking(strict=True), served(), chat=True)
     assert caught.value.param == "response_format"
@@ -238,10 +239,10 @@ def test_an_unenforced_keyword_of_a_tool_is_refused_only_if_strict() -> None:
     odd = {"name": "odd", "parameters": {"type": "object", "not": {}}}
     asking = {**HELLO, "tools": [WEATHER, {"type": "function", "function": odd}], "tool_choice": "required"}
     asked = parse_request(asking, model, chat=True)
-    assert asked.warnings == ("odd: No grammar can hold not of the schema (at #): the answer may break it.",)
+    assert asked.warnings == ("odd: No grammar can hold `not` of the schema (at #): the answer may break it.",)
     assert asked.request.grammar
     strict = {"type": "function", "function": {**odd, "strict": True}}
-    with pytest.raises(ApiError, match="odd: The schema has not") as caught:
+    with pytest.raises(ApiError, match="odd: The schema has `not`") as caught:
         parse_request({**asking, "tools": [strict]}, model, chat=True)
     assert caught.value.param == "tools"
 
