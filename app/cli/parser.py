@@ -220,10 +220,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_race(parser: argparse.ArgumentParser) -> None:
-    # Lanes set mode and depth; the command has no options for pictures and grammars. The temperature also depends on the
-    # preset.
-    no_options = {"mode": Mode.OFF.value, "depth": None, "image": [], "json_schema": None, "grammar": None}
-    parser.set_defaults(module="race", max_tokens=256, **no_options)
+    # Lanes set mode and depth; the command has no options for pictures and grammars.
+    parser.set_defaults(module="race", mode=Mode.OFF.value, depth=None, max_tokens=256)
+    parser.set_defaults(image=[], json_schema=None, grammar=None)
     _add_model_options(parser.add_argument_group("models"))
     _add_prompt_options(parser.add_argument_group("prompt"))
     group = parser.add_argument_group("lanes")
