@@ -184,7 +184,6 @@ class Controller(PartsController):
         self.models.on_event(event)
         if isinstance(event, EngineReady):
             self.conversations.models_changed(event.target)
-            self.context.model_changed(event.target)
             if self.hub is not None:
                 is_away = bool(event.target.engine_url)  # a remote model: no library model is in use
                 self.hub.models_loaded(None if is_away else event)

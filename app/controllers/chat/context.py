@@ -18,7 +18,6 @@ from engine.records import (
     EngineFailed,
     Finished,
     Message,
-    ModelInfo,
     RunStats,
     StatsUpdate,
     SummaryUpdate,
@@ -92,6 +91,7 @@ class ContextController(PartsController):
         lines = self._window.transcript.summaries
         lines.undo_requested.connect(self.undo_summary)
         lines.skip_requested.connect(self.skip_summary)
+        self._state.models_changed.connect(self._on_models)
         self._state.settings_changed.connect(self._on_settings)
         self._state.chat_settings_changed.connect(self._on_chat_changed)
         self._state.tools_changed.connect(self._on_chat_changed)
@@ -104,9 +104,12 @@ class ContextController(PartsController):
         if KEPT_CACHES in changed:
             self.start()
 
-    def model_changed(self, target: ModelInfo) -> None:
-        self._size, self._target = target.n_ctx, model_name(target)
-        self.show()
+    def _on_models(self) -> None:
+        target = self._state.models.loaded.target if self._state.models.loaded is not None else None
+        now = (target.n_ctx, model_name(target)) if target is not None else (0, "")
+        if now != (self._size, self._target):
+            self._size, self._target = now
+            self.show()
 
     def _on_chat_changed(self) -> None:
         held = self._state.chat.settings

@@ -12,6 +12,7 @@ from app.core.domain.settings.table import MIB
 from app.core.storage.chats import summaries
 from engine.records import (
     EngineFailed,
+    EngineReady,
     Finished,
     FinishReason,
     Message,
@@ -163,8 +164,18 @@ def test_after_a_new_start_the_meter_counts_what_was_too_long(loaded: AppHarness
     loaded.controller.context._refused.clear()  # as after a restart
     loaded.controller.context.show()
     assert meter(loaded).parts.refused >= 600
-    loaded.controller.context.model_changed(replace(info(TARGET), n_ctx=4096))
+    state = loaded.controller.state
+    state.set_models(replace(state.models, loaded=EngineReady(replace(info(TARGET), n_ctx=4096))))
     assert meter(loaded).parts.refused == 0
+
+
+def test_without_a_model_there_is_no_context(loaded: AppHarness, qtbot: QtBot) -> None:
+    answer(loaded, qtbot, "one", "first")
+    assert meter(loaded).isVisible()
+    loaded.window.header.unload.emit()
+    assert not meter(loaded).isVisible()
+    qtbot.keyClicks(loaded.window.composer.edit, "and now")
+    assert loaded.window.composer.context_label.text() == ""
 
 
 def test_a_click_opens_the_setting_for_a_full_context(loaded: AppHarness, qtbot: QtBot) -> None:
