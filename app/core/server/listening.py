@@ -47,7 +47,8 @@ def bind(host: str, port: int) -> socket.socket:
         if error.errno in (errno.EADDRINUSE, _WINDOWS_IN_USE):
             message = f"Another program uses port {port} of {host}."
             raise PortTakenError(message, "Choose another --port, or end that program.") from error
-        message = f"{host} cannot be listened on at port {port}: {error.strerror or error}."
+        reason = str(error.strerror or error).partition(" (")[0]  # Python repeats the address in brackets
+        message = f"{host} cannot be listened on at port {port}: {reason}."
         raise AppError(message, "Choose another --host or --port.") from error
 
 

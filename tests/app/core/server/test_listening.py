@@ -188,5 +188,5 @@ def test_an_address_that_is_taken_or_elsewhere_is_reported() -> None:
             bind(LOCAL, port)
     with pytest.raises(AppError, match="There is no address"):
         bind("", 0)
-    with pytest.raises(AppError, match=r"192\.0\.2\.1 cannot be listened on"):
+    with pytest.raises(AppError, match=r"192\.0\.2\.1 cannot be listened on at port \d+: [^()]+\.$"):
         bind("192.0.2.1", 0)
