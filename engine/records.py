@@ -150,13 +150,8 @@ class Mode(StrEnum):
     HEAD = "head"  # heads that read the target's hidden rows: its next-token layers (MTP), or a head file
     AUTO = "auto"  # chooses the fastest of these, or plain decoding, before each pass
 
-    @classmethod
-    def from_value(cls, word: object) -> Mode | None:
-        """The mode with this name; None if unknown."""
-        try:
-            return cls(word) if isinstance(word, str) else None
-        except ValueError:
-            return None
+
+MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
 
 
 class Overflow(StrEnum):

@@ -21,7 +21,6 @@ class OpenChat:
     id: int | None = None
     settings: Settings = field(default_factory=Settings)
     mode: Mode = Mode.OFF
-    depth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +148,8 @@ class AppState(QObject):
     def open_chat(self, chat_id: int | None) -> None:
         self.chat = replace(self.chat, id=chat_id)
 
-    def set_chat_settings(self, settings: Settings, mode: Mode, depth: int | None) -> None:
-        self.chat = OpenChat(self.chat.id, settings, mode, depth)
+    def set_chat_settings(self, settings: Settings, mode: Mode) -> None:
+        self.chat = OpenChat(self.chat.id, settings, mode)
         self.chat_settings_changed.emit()
 
     def show_chat(self) -> None:

@@ -2729,20 +2729,12 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Keine Mehrarbeit und kein Gewinn.</translation>
     </message>
     <message>
-        <source>N-gram (prompt lookup)</source>
-        <translation>N-Gramm (Nachschlagen im Text)</translation>
-    </message>
-    <message>
         <source>Text that repeats itself: code, quotations, lists, corrections. No second model.</source>
         <translation>Text, der sich wiederholt: Code, Zitate, Listen, Korrekturen. Kein zweites Modell.</translation>
     </message>
     <message>
         <source>Almost nothing; a wrong guess makes one pass a little longer.</source>
         <translation>Fast nichts; eine falsche Vermutung verlängert einen Durchlauf ein wenig.</translation>
-    </message>
-    <message>
-        <source>Suffix decoding</source>
-        <translation>Suffix-Dekodieren</translation>
     </message>
     <message>
         <source>The fastest method for each pass</source>
@@ -2773,10 +2765,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Etwas Speicher für den Index; eine falsche Vermutung verlängert einen Durchlauf ein wenig.</translation>
     </message>
     <message>
-        <source>Draft model</source>
-        <translation>Entwurfsmodell</translation>
-    </message>
-    <message>
         <source>A small model drafts tokens, and the target checks them all in one pass.</source>
         <translation>Ein kleines Modell entwirft Token, und das Zielmodell prüft sie alle in einem Durchlauf.</translation>
     </message>
@@ -2787,10 +2775,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Memory and time for its own passes; too large a draft makes answers slower.</source>
         <translation>Speicher und Zeit für seine eigenen Durchläufe; ist es zu groß, werden Antworten langsamer.</translation>
-    </message>
-    <message>
-        <source>Head (MTP, EAGLE-3, DFlash)</source>
-        <translation>Kopf (MTP, EAGLE-3, DFlash)</translation>
     </message>
     <message>
         <source>Layers that read the target&apos;s hidden state draft tokens; the target checks them in one pass.</source>

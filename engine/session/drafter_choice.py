@@ -28,7 +28,7 @@ from engine.loading.loading import Loaded, LoadedModel, LoadOptions, draft_optio
 from engine.pacing.drafter import PacedDrafter, TextOrModelDrafter
 from engine.pacing.pacer import Pacer
 from engine.prompt.typed_text import tokens_within_text
-from engine.records import ChatRequest, FlashAttention, LoadRequest, Mode, Source, ToolFormat
+from engine.records import MODES_WITH_DRAFT, ChatRequest, FlashAttention, LoadRequest, Mode, Source, ToolFormat
 from engine.sandbox.probe import InspectHead
 from engine.sentences import i18n
 from engine.tools.outlines import call_outlines
@@ -41,7 +41,6 @@ _USE_DRAFT_ADVICE = i18n("The chosen draft model drafts instead of the head; cho
 _USE_HEAD_ADVICE = i18n("A head drafts for this model; choose a draft model to use this mode.")
 _PAST_MODES = frozenset({Mode.SUFFIX, Mode.AUTO})  # modes that also search other texts than the conversation
 _TEXT_MODES = _PAST_MODES | {Mode.NGRAM}
-MODEL_MODES = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that use a draft model or a head
 
 
 class DraftersByMode:
@@ -84,7 +83,7 @@ class DraftersByMode:
         self._suffix.min_match = PACED_MIN_MATCH if pacer is not None else MIN_MATCH
         if mode is Mode.OFF:
             return NoDrafter()
-        model = model if mode in MODEL_MODES else None
+        model = model if mode in MODES_WITH_DRAFT else None
         text = self._suffix if mode in _TEXT_MODES else None
         if pacer is not None:
             return PacedDrafter(pacer, text, model, may_pause=mode is Mode.AUTO)

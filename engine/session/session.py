@@ -56,14 +56,23 @@ from engine.prompt.chat_prompt import PromptBuilder
 from engine.prompt.overflow import check_length
 from engine.prompt.pictures import no_vision_error
 from engine.prompt.typed_text import tokens_within_text
-from engine.records import MIN_ANSWER_TOKENS, ChatRequest, EngineReady, Event, LoadRequest, Mode, ModelInfo, Overflow
+from engine.records import (
+    MIN_ANSWER_TOKENS,
+    MODES_WITH_DRAFT,
+    ChatRequest,
+    EngineReady,
+    Event,
+    LoadRequest,
+    Mode,
+    ModelInfo,
+    Overflow,
+)
 from engine.sandbox.machine_check import gpu_notices, kernel_notices
 from engine.sandbox.probe import InspectHead, InspectSide
 from engine.sentences import i18n
 from engine.session.answer import Answer, AnswerPlan
 from engine.session.batcher import Batcher
 from engine.session.drafter_choice import (
-    MODEL_MODES,
     NO_DRAFT,
     DraftersByMode,
     HeadChoice,
@@ -414,7 +423,7 @@ class Session:
         with self.interrupt.attached_to(self._contexts()):
             costs.prepare(paced=paced, should_stop=lambda: should_stop() or len(self.batcher) > 1)
         pacer = costs.pacer if paced else None
-        is_blind = bool(pictures) and isinstance(self._draft, LoadedModel) and mode in MODEL_MODES
+        is_blind = bool(pictures) and isinstance(self._draft, LoadedModel) and mode in MODES_WITH_DRAFT
         model = None if is_blind else self._draft_model(mode, should_stop)
         vocab, grammar = target.model.vocab, request.grammar or valid_calls(request, prompt.tool_format)
         outlines = self._drafters.tool_call_index(request, prompt.tool_format, vocab)
@@ -459,7 +468,7 @@ class Session:
 
     def _draft_model(self, mode: Mode, should_stop: Callable[[], bool]) -> DraftModelDrafter | None:
         if isinstance(self._draft, LoadedHead):
-            self._draft.record_rows(on=mode in MODEL_MODES)
+            self._draft.record_rows(on=mode in MODES_WITH_DRAFT)
         return model_drafter(self._draft, self._translated, self._loaded().model.vocab, should_stop)
 
     # ---- past conversations -------------------------------------------------------------------------------------

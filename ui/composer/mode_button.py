@@ -89,10 +89,9 @@ class ModeButton(MenuButton):
         self._show()
 
     def cycle(self) -> None:
-        modes = list(Mode)
-        start = modes.index(self.mode)
-        for step in range(1, len(modes)):
-            mode = modes[(start + step) % len(modes)]
+        start = MODE_ORDER.index(self.mode)
+        for step in range(1, len(MODE_ORDER)):
+            mode = MODE_ORDER[(start + step) % len(MODE_ORDER)]
             if mode not in self._unavailable:
                 self._choose_mode(mode)
                 return

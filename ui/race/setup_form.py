@@ -12,12 +12,11 @@ from app.core.domain.speed.races import (
     AUTO_LANE,
     MAX_LANES,
     MIN_LANES,
-    MODES_WITH_DRAFT,
     PLAIN_LANE,
     LaneChoice,
     RaceSetup,
 )
-from engine.records import Message, Mode, Picture
+from engine.records import MODES_WITH_DRAFT, Message, Mode, Picture
 from ui.race.words import lane_name
 from ui.text.formatting import number_text
 from ui.text.language import Translator

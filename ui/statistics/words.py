@@ -215,7 +215,7 @@ def draft_title(row: PairSums) -> str:
 
 def mode_title(mode: str) -> str:
     """A mode's label; for an unknown mode its name."""
-    return mode_label(mode) if Mode.from_value(mode) else mode
+    return mode_label(mode) if mode in list(Mode) else mode
 
 
 def row_text(sums: Sums) -> str:

@@ -1,4 +1,4 @@
-"""The name, effect, needs and cost of each speculation mode."""
+"""The short name, effect, needs and cost of each speculation mode."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,6 @@ tr = Translator("Modes")
 
 @dataclass(frozen=True, slots=True)
 class ModeWords:
-    name: str
     does: str
     needs: str
     costs: str
@@ -27,25 +26,21 @@ class ModeWords:
 
 _WORDS: dict[Mode, ModeWords] = {
     Mode.AUTO: ModeWords(
-        tr.mark("Auto"),
         tr.mark("Chooses the method that should be fastest for each pass, or no drafting."),
         tr.mark("Nothing. With a draft model it has one more choice."),
         tr.mark("A second or two of measuring after a model is loaded, and an occasional pass to measure again."),
     ),
     Mode.OFF: ModeWords(
-        tr.mark("Off"),
         tr.mark("Without drafting: one token per pass of the target. Other modes are compared with it."),
         tr.mark("Nothing."),
         tr.mark("No extra work, and no gain."),
     ),
     Mode.NGRAM: ModeWords(
-        tr.mark("N-gram (prompt lookup)"),
         tr.mark("Drafts the words that followed the same words earlier in this chat."),
         tr.mark("Text that repeats itself: code, quotations, lists, corrections. No second model."),
         tr.mark("Almost nothing; a wrong guess makes one pass a little longer."),
     ),
     Mode.SUFFIX: ModeWords(
-        tr.mark("Suffix decoding"),
         tr.mark(
             "Drafts the most frequent continuation of the longest match, here and in past chats if they may be used."
         ),
@@ -53,13 +48,11 @@ _WORDS: dict[Mode, ModeWords] = {
         tr.mark("A little memory for the index; a wrong guess makes one pass a little longer."),
     ),
     Mode.DRAFT: ModeWords(
-        tr.mark("Draft model"),
         tr.mark("A small model drafts tokens, and the target checks them all in one pass."),
         tr.mark("A draft model, best with the target's vocabulary and a tenth of its size or less."),
         tr.mark("Memory and time for its own passes; too large a draft makes answers slower."),
     ),
     Mode.HEAD: ModeWords(
-        tr.mark("Head (MTP, EAGLE-3, DFlash)"),
         tr.mark("Layers that read the target's hidden state draft tokens; the target checks them in one pass."),
         tr.mark("A model with next-token layers (MTP), or a head made for this very model, chosen as the draft."),
         tr.mark("Memory and time for one or a few layers; on some machines it makes answers slower."),
@@ -100,4 +93,4 @@ def mode_summary(mode: str) -> str:
 
 def mode_words(mode: Mode) -> ModeWords:
     words = _WORDS[mode]
-    return ModeWords(*(tr(text) for text in (words.name, words.does, words.needs, words.costs)))
+    return ModeWords(*(tr(text) for text in (words.does, words.needs, words.costs)))

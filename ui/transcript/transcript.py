@@ -44,7 +44,7 @@ FIRST_FRAME_SLICE_S = 0.004
 class Transcript(SelectableArea, QScrollArea):
     """The page with the messages of a chat. Marks apply to all cards, including later ones."""
 
-    # regenerate an answer: as another version; in another mode; with another target
+    # regenerate an answer: as another version; in another mode
     regenerate_requested = Signal(int)
     regenerate_in_mode = Signal(int, object)
     repeat_requested = Signal(int)  # see `AnswerCard`

@@ -365,13 +365,11 @@ class AnswerController(PartsController):
         self._store_models(streaming)
         before = streaming.before
         streaming.thinking = ThinkingTime(turn.answer.text, before.thinking_ms if before else None)
-        decode = self._parts.decode
         drawn = before.drawn if before is not None else None
         # Continue an answer with its seed if its chat has none.
         seed = {"seed": drawn.seed} if drawn is not None and settings.integer("seed") is None else {}
         settings = replace(settings, values={**settings.values, **seed, **streaming.values})
-        depth, number = streaming.settings.integer("depth"), streaming.request_id
-        request = chat_request(settings, turn.history, mode, depth, number, decode)
+        request = chat_request(settings, turn.history, mode, streaming.request_id, self._parts.decode)
         begun = (Message("assistant", turn.answer.text),) if turn.answer.text else ()
         request = replace(request, messages=(*request.messages, *begun))
         if tools is not None:

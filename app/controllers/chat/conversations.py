@@ -171,11 +171,11 @@ class ConversationController(PartsController):
     def show_settings(self) -> str:
         """Show the settings of the open chat; returns why its mode cannot run, else an empty text."""
         held = self.layers.effective()
-        (mode, reason), depth = self._state.models.runnable(Mode(held.text("mode"))), held.integer("depth")
+        mode, reason = self._state.models.runnable(Mode(held.text("mode")))
         self._window.composer.set_mode(mode)
         self._window.composer.set_overflow(held.text("overflow"))
         self._window.chat_settings.set_view(self.layers.view(), self._state.chat_id)
-        self._state.set_chat_settings(held, mode, depth)
+        self._state.set_chat_settings(held, mode)
         return reason
 
 

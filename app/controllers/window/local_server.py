@@ -250,7 +250,7 @@ if TYPE_CHECKING:  # imported by the server's thread
 
 def defaults_of(settings: Settings, ready: EngineReady) -> ChatRequest:
     mode, _reason = Models(ready).runnable(Mode(settings.text("mode")))
-    request = chat_request(settings, (), mode, settings.integer("depth"), 0)
+    request = chat_request(settings, (), mode, 0)
     # Chats of other programs are not stored, and not shortened automatically.
     return replace(request, messages=(), overflow=Overflow.STOP, use_past=False)
 

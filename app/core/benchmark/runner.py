@@ -19,7 +19,7 @@ from app.core.benchmark.runs import (
     Question,
     Variant,
 )
-from engine.records import ChatRequest, Finished, Mode
+from engine.records import MODES_WITH_DRAFT, ChatRequest, Finished, Mode
 from engine.session.session import Session
 
 _Item = TypeVar("_Item")
@@ -46,7 +46,7 @@ class OwnEngine:
     def prepare(self, question: Question) -> None:
         """Process the prompt in target and draft, by generating one plain token and two drafted tokens."""
         self.answer(PLAIN, replace(question, max_tokens=1))
-        if any(variant.mode not in (Mode.OFF, Mode.NGRAM) for variant in self.variants):
+        if any(variant.mode in MODES_WITH_DRAFT for variant in self.variants):
             for mode in (Mode.DRAFT, Mode.HEAD):  # the mode without a drafter decodes plainly
                 self.answer(Variant(mode.value, 1), replace(question, max_tokens=2))
 

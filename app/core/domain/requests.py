@@ -27,18 +27,13 @@ MAX_TOOL_PICTURES, _PICTURES_DROPPED_AT_ONCE = 32, 16  # pictures of tool result
 
 
 def chat_request(
-    settings: Settings,
-    views: Iterable[MessageView],
-    mode: Mode,
-    depth: int | None,
-    request_id: int,
-    decode: Decode | None = None,
+    settings: Settings, views: Iterable[MessageView], mode: Mode, request_id: int, decode: Decode | None = None
 ) -> ChatRequest:
     """The request for an answer to the last question among ``views``; ``decode`` is given if the model has vision."""
     return ChatRequest(
         messages=prompt_messages(settings.text("system_prompt"), views, decode),
         mode=mode,
-        depth=depth,
+        depth=settings.integer("depth"),
         sampling=sampling_params(settings),
         max_tokens=settings.integer("max_tokens"),
         overflow=Overflow(settings.text("overflow")),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
-from engine.records import Mode, RunStats
+from engine.records import MODES_WITH_DRAFT, Mode, RunStats
 
 ADDED = (
     "prompt_tokens", "prompt_cached_tokens", "prompt_s", "tokens", "passes", "proposed", "accepted", "rolled_back",
@@ -18,7 +18,6 @@ ADDED = (
 BY_DEPTH = ("proposed_by_depth", "accepted_by_depth")
 COUNTED = ("provenance", "interval_counts")
 _PROMPT_FIELDS = ("prompt_tokens", "prompt_cached_tokens")  # a continued answer counts its last prompt only
-_DRAFT_MODES = (Mode.DRAFT, Mode.HEAD, Mode.AUTO)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ def sorted_rows(rows: Iterable[PairSums]) -> tuple[PairSums, ...]:
 
 def used_draft(mode: Mode, draft: str) -> str:
     """The draft's name if the mode can use it, else ""."""
-    return draft if mode in _DRAFT_MODES else ""
+    return draft if mode in MODES_WITH_DRAFT else ""
 
 
 def _added(first: RunStats, second: RunStats) -> Mapping[str, Any]:

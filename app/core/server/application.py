@@ -440,9 +440,6 @@ def _facts(info: ModelInfo) -> Json:
     }
 
 
-PATHS = sorted({*_READERS, *READERS, *DIALECTS, "/api/chat", "/api/generate", *_GET_HANDLERS} - {_MODEL, "/"})
-
-
 async def _on_api_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, ApiError)  # noqa: S101  (for the type checker)
     if error.param == "messages" and request.url.path.removeprefix(_VERSION) == RESPONSES.removeprefix(_VERSION):
@@ -454,7 +451,9 @@ async def _on_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101  (for the type checker)
     message = f"{error.detail}."
     if error.status_code == 404:
-        message = f"There is no such path here; this server has {', '.join(PATHS)}. No answers are kept."
+        paths = {route.path for route in request.app.routes} - {_MODEL, "/"}
+        named = ", ".join(sorted(path for path in paths if _VERSION + path not in paths))
+        message = f"There is no such path here; this server has {named}. No answers are kept."
     refusal = ApiError(error.status_code, message, headers=error.headers)
     return JSONResponse(error_body(refusal, request.url.path), refusal.status, refusal.headers)
 

@@ -77,7 +77,5 @@ def text(key: str, label: str, kind: FieldKind, maximum: int | None = None) -> S
     return SettingField(key, "", label, kind, "", "", maximum=maximum)
 
 
-def line(
-    key: str, label: str, maximum: int, check: Callable[[str], object], example: str, kind: FieldKind = FieldKind.LINE
-) -> SettingField:
-    return SettingField(key, "", label, kind, "", "", maximum=maximum, check=check, example=example)
+def line(key: str, label: str, maximum: int, check: Callable[[str], object], example: str) -> SettingField:
+    return SettingField(key, "", label, FieldKind.LINE, "", "", maximum=maximum, check=check, example=example)

@@ -6,11 +6,10 @@ Lanes are numbered from 0 in the order of the setup. Times are in seconds unless
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from engine.records import JobEvent, Message, Mode, Picture, Problem, RunStats, TokenSpan
+from engine.records import MODES_WITH_DRAFT, JobEvent, Message, Mode, Picture, Problem, RunStats, TokenSpan
 from engine.sentences import Sentence, i18n, joined
 
 MIN_LANES, MAX_LANES = 2, 3
-MODES_WITH_DRAFT = frozenset({Mode.DRAFT, Mode.HEAD, Mode.AUTO})  # modes that may use a draft model or a head
 MAX_INTERVAL_RATIO = 4.0  # an interval with high / low above this is not shown
 
 

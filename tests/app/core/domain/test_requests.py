@@ -79,11 +79,11 @@ def test_the_oldest_of_many_tool_pictures_are_only_named() -> None:
 
 def test_the_settings_reach_the_request() -> None:
     settings, complaints = Settings().changed(
-        {"temperature": 0, "top_k": 7, "top_p": 0.5, "min_p": 0.1, "seed": 3, "max_tokens": 20, "repeat_penalty": 1.2,
-         "frequency_penalty": 0.5, "presence_penalty": -0.5}
+        {"temperature": 0, "top_k": 7, "top_p": 0.5, "min_p": 0.1, "seed": 3, "max_tokens": 20, "depth": 4,
+         "repeat_penalty": 1.2, "frequency_penalty": 0.5, "presence_penalty": -0.5}
     )  # fmt: skip
     assert complaints == ()
-    request = chat_request(settings, views(("user", "a")), Mode.NGRAM, 4, 11)
+    request = chat_request(settings, views(("user", "a")), Mode.NGRAM, 11)
     sampling = request.sampling
     assert (request.mode, request.depth, request.max_tokens, request.request_id) == (Mode.NGRAM, 4, 20, 11)
     assert (sampling.temperature, sampling.top_k, sampling.top_p, sampling.min_p) == (0.0, 7, 0.5, 0.1)

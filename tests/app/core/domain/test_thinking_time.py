@@ -123,5 +123,5 @@ def _check_outside(harness: AppHarness, view: MessageView) -> None:
     assert f"> **Thought for {seconds} s**\n>\n> Two and two, so to speak.\n\nIt is **4**." in markdown
     (read,) = there_and_back(chat)
     assert read.messages[-1].thinking_ms == view.thinking_ms
-    copy = harness.store.library.duplicate(chat_id)
+    copy = harness.store.library.branch_off(view.id)
     assert harness.store.messages(copy)[-1].thinking_ms == view.thinking_ms
