@@ -63,8 +63,12 @@ class ControlWidths(QObject):
         return False
 
 
+_PREVIEWED = frozenset({"theme", "text_size"})
+
+
 class SettingsDialog(Dialog):
     saved = Signal(dict)  # the changed keys and their values
+    previewed = Signal(str, str)  # a theme or text size to show at once: its key and value
 
     def __init__(
         self,
@@ -101,7 +105,10 @@ class SettingsDialog(Dialog):
         )
         self.other_page_problem = label("", "error", wrap=True)  # a problem on another page that prevents saving
         self.save_button.setDefault(True)
-
+        for key in _PREVIEWED & self.rows.keys():
+            row = self.rows[key]
+            row.changed.connect(lambda key=key, row=row: self.previewed.emit(key, row.value()))
+            self.rejected.connect(lambda key=key, row=row: row.set_value(self._values[key]))
         self._arrange()
         self.setTabOrder(self.search, self.nav)
         self._check()

@@ -114,6 +114,8 @@ class WindowDialogs(QObject):
         dialog = SettingsDialog(fields, self.values, window, below)
         dialog.set_unavailable(window.engine_view.unavailable)
         dialog.saved.connect(self.save)
+        apply = {"theme": window.set_theme, "text_size": window.set_text_size}
+        dialog.previewed.connect(lambda key, value: apply[key](value))
         return dialog
 
     def save(self, changed: dict[str, SettingValue]) -> None:

@@ -149,6 +149,27 @@ def test_numbers_beyond_32_bits_survive(window: MainWindow) -> None:
     assert dialog.rows["seed"].value() == 2**62 + 1
 
 
+def test_a_look_is_seen_while_it_is_chosen_and_goes_with_cancel(window: MainWindow, qtbot: QtBot) -> None:
+    window.set_theme("light")
+    before, told = window.theme.type.base, list[object]()
+    window.dialogs.fields = tuple(TABLE)
+    dialog = window.dialogs.make_settings()
+    qtbot.addWidget(dialog)
+    window.dialogs.saved.connect(told.append)
+    dialog.open()
+    for key, value in (("theme", "dark"), ("text_size", "larger")):
+        row = dialog.rows[key]
+        assert isinstance(row, ChoiceRow)
+        while row.value() != value:
+            is_above = row.combo.findData(value) < row.combo.currentIndex()
+            qtbot.keyClick(row.combo, Qt.Key.Key_Up if is_above else Qt.Key.Key_Down)
+    assert (window.theme.name, window.theme.type.base) == ("dark", before + 5)
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert window.theme.type.base == before
+    assert window.theme.name == window.dialogs.values.get("theme", "system")
+    assert told == []
+
+
 def test_why_nothing_can_be_saved_is_reported_on_every_page(dialog: SettingsDialog, qtbot: QtBot) -> None:
     row = dialog.rows["temperature"]
     assert isinstance(row, NumberRow)
