@@ -7434,10 +7434,6 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
         <translation>Wie viele Token für einen Durchlauf des Zielmodells vorgeschlagen werden.</translation>
     </message>
     <message>
-        <source>Loaded draft</source>
-        <translation>Geladenes Entwurfsmodell</translation>
-    </message>
-    <message>
         <source>Another draft is loaded for this lane alone.</source>
         <translation>Für diese Bahn allein wird ein anderes Entwurfsmodell geladen.</translation>
     </message>
@@ -7512,6 +7508,10 @@ Auf {host} ({engine}), einem anderen Programm auf diesem Rechner.</translation>
     <message>
         <source>Two lanes are the same. Choose another mode, draft length or draft for one of them.</source>
         <translation>Zwei Bahnen sind gleich. Wählen Sie für eine davon einen anderen Modus, eine andere Entwurfslänge oder einen anderen Entwurf.</translation>
+    </message>
+    <message>
+        <source>Loaded draft, if any</source>
+        <translation>Geladenes Entwurfsmodell, falls vorhanden</translation>
     </message>
     <message>
         <source>More rounds make the result more certain.</source>

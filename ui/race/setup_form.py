@@ -84,7 +84,7 @@ class LaneRow(QWidget):
             tip=tr("How many tokens are proposed for a pass of the target."),
         )
         self.draft_box = NoWheelComboBox(
-            choices=[(tr("Loaded draft"), "")], tip=tr("Another draft is loaded for this lane alone.")
+            choices=[(tr("Loaded draft, if any"), "")], tip=tr("Another draft is loaded for this lane alone.")
         )
         self.draft_box.hide()
         self.remove = IconButton(theme, "x", tr("Remove this lane"), self.removed.emit)
@@ -112,7 +112,7 @@ class LaneRow(QWidget):
         """Set the other available drafts: file and name. A chosen draft stays."""
         chosen, name = self.draft_box.currentData(), self.draft_box.currentText()
         self.draft_box.clear()
-        for file, title in (("", tr("Loaded draft")), *drafts):
+        for file, title in (("", tr("Loaded draft, if any")), *drafts):
             self.draft_box.addItem(title, file)
         self._choose_draft(chosen, name)
         self._show_mode_fields()
