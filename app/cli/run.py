@@ -196,10 +196,16 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
         AttachmentError: a file cannot be attached.
         GrammarError: the schema or grammar for the answer is invalid.
     """
-    apply_layers(options)
-    for name, what in (("attach", "Files"), ("project", "Passages of a project"), ("image", "Pictures")):
+    parts = (
+        ("attach", "Files"),
+        ("project", "Passages of a project"),
+        ("image", "Pictures"),
+        ("system", "Instructions"),
+    )
+    for name, what in parts:
         if options.raw and getattr(options, name):
             raise ValueError(f"{what} belong to a message of a chat: leave out --{name} or --raw.")
+    apply_layers(options)
     seen = [name for name in options.attach if _is_picture(Path(name))]
     options.attach = [name for name in options.attach if name not in seen]
     options.image = [*options.image, *seen]

@@ -47,6 +47,8 @@ def test_a_file_that_cannot_be_attached_is_a_sentence(tmp_path: Path, capsys: py
     assert "There is no file “gone.txt”. Check the path" in capsys.readouterr().err
     assert main(["run", "--raw", "--attach", str(tmp_path / "a.bin"), "--prompt", "x"]) == 1
     assert "--raw" in capsys.readouterr().err
+    assert main(["run", "--raw", "--system", "Be brief.", "--prompt", "x"]) == 1
+    assert "leave out --system or --raw" in capsys.readouterr().err
 
 
 def test_a_picture_goes_along_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
