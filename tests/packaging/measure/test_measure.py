@@ -61,7 +61,7 @@ def test_a_second_look_does_not_excuse_a_wrong_verification(
 ) -> None:
     broken = mock.Mock(side_effect=lambda p, *_others: p)
     monkeypatch.setattr("engine.decoding.verifier.residual", broken)
-    words = ("--samples", "1600", "--temperatures", "1.0", "--modes", "draft", "--depths", "3")
+    words = ("--samples", "600", "--temperatures", "1.0", "--modes", "draft", "--depths", "3")
     assert run(exactness, monkeypatch, "sampling", *words) == 1
 
 
