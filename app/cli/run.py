@@ -204,7 +204,7 @@ def make_request(options: argparse.Namespace) -> ChatRequest:
     )
     for name, what in parts:
         if options.raw and getattr(options, name):
-            raise ValueError(f"{what} belong to a message of a chat: leave out --{name} or --raw.")
+            raise ValueError(f"{what} belong to a chat: leave out --{name} or --raw.")
     apply_layers(options)
     seen = [name for name in options.attach if _is_picture(Path(name))]
     options.attach = [name for name in options.attach if name not in seen]
@@ -315,7 +315,7 @@ def _read_limited(name: str) -> str:
     is_too_long = len(raw) > MAX_PROMPT_BYTES
     text = "" if is_too_long else utf_text(raw)
     if is_too_long or len(text) > MAX_PROMPT_CHARS:
-        message = f"The prompt has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
+        message = f"The text has more than {MAX_PROMPT_CHARS:,} characters, which no context holds."
         raise AppError(message, "Give the part that matters.")
     return text
 

@@ -225,21 +225,22 @@ def _about(ready: EngineReady) -> str:
 @contextlib.contextmanager
 def _unload_when_idle(engine: EngineClient, scheduler: Scheduler, minutes: float | None) -> Iterator[None]:
     """Unload the models after ``minutes`` without a request; the next request loads them again."""
-    changed, is_over = threading.Event(), threading.Event()
+    changed, is_over, seconds = threading.Event(), threading.Event(), 60.0 * (minutes or 0.0)
 
     def on_event(event: Event) -> None:
         if isinstance(event, JobEnded) and event.value:
             notify("the models are unloaded; the next request loads them again")
 
     def watch() -> None:
-        while minutes is not None and not is_over.is_set():
-            if changed.wait(minutes * 60.0):
+        while not is_over.is_set():
+            if changed.wait(seconds):
                 changed.clear()
             elif (activity := scheduler.activity).num_waiting == activity.num_running == 0:
                 engine.submit(RunJob(CallJob(unload), background=True), on_event)
 
-    scheduler.on_change = changed.set
-    threading.Thread(target=watch, name="idle", daemon=True).start()
+    if minutes is not None:
+        scheduler.on_change = changed.set
+        threading.Thread(target=watch, name="idle", daemon=True).start()
     try:
         yield
     finally:

@@ -62,7 +62,7 @@ class ModelSwitch(ABC):
 
     @abstractmethod
     def others(self) -> list[str]:
-        """The names of the library's models."""
+        """The names of the models that can be loaded."""
 
     @abstractmethod
     def _find(self, name: str) -> LoadableModel | None:

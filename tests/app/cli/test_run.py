@@ -156,7 +156,7 @@ def test_a_prompt_without_end_is_not_read_to_its_end(
     for place in (str(file), "-"):
         assert main(words("--prompt-file", place)) == 1
         error = capsys.readouterr().err.strip()
-        assert "The prompt has more than 4,000,000 characters" in error
+        assert "The text has more than 4,000,000 characters" in error
         assert "\n" not in error
 
 

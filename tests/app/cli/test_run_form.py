@@ -113,7 +113,7 @@ def test_a_form_that_cannot_be_read_or_has_no_end_is_one_sentence(tmp_path: Path
     assert "The text is not UTF-8." in capsys.readouterr().err
     (tmp_path / "long.json").write_text('"' + "x" * MAX_PROMPT_CHARS + '"')
     assert main([*WORDS, "--json-schema", str(tmp_path / "long.json")]) == 1
-    assert "The prompt has more than 4,000,000 characters, which no context holds." in capsys.readouterr().err
+    assert "The text has more than 4,000,000 characters, which no context holds." in capsys.readouterr().err
     assert main([*WORDS, "--grammar", "/no/such.gbnf"]) == 1
     assert "/no/such.gbnf cannot be opened: No such file or directory." in capsys.readouterr().err
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.core.domain.messages import MessageView
-from ui.composer.message_edit import HUGE_PASTE_CHARS
+from ui.composer.message_edit import HUGE_PASTE_CHARS, MessageEdit
 from ui.transcript.cards.editor import MessageEditor
 from ui.transcript.cards.user_card import UserCard
 from ui.window.main_window import MainWindow
@@ -74,16 +74,22 @@ def test_the_frame_shows_where_the_focus_is(editor: MessageEditor, qtbot: QtBot)
     assert editor.property("focusWithin") == "false"
 
 
-def test_a_message_without_spaces_is_edited_without_a_wait(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("t", [MessageView(1, "user", "A" * 200_000)])
+def opened(window: MainWindow, qtbot: QtBot, text: str) -> MessageEdit:
+    """The editor of a question in a chat."""
+    window.show_conversation("t", [MessageView(1, "user", text)])
     card = window.transcript.findChild(UserCard)
     assert card is not None
     qtbot.mouseClick(card.edit_button, Qt.MouseButton.LeftButton)
     assert card.editor is not None
-    assert card.editor.edit.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere, "Qt would take seconds for every key"
-    qtbot.keyClicks(card.editor.edit, "x")
+    return card.editor.edit
+
+
+def test_a_message_without_spaces_is_edited_without_a_wait(window: MainWindow, qtbot: QtBot) -> None:
+    edit = opened(window, qtbot, "A" * 200_000)
+    assert edit.wordWrapMode() == QTextOption.WrapMode.WrapAnywhere, "Qt would take seconds for every key"
+    qtbot.keyClicks(edit, "x")
     with qtbot.waitSignal(window.transcript.edited) as caught:
-        qtbot.keyClick(card.editor.edit, Qt.Key.Key_Return)
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
     assert caught.args == [1, "A" * 200_000 + "x"]
 
 
@@ -95,11 +101,6 @@ def test_every_line_of_a_message_is_seen_while_it_is_edited(editor: MessageEdito
 
 
 def test_a_long_paragraph_opens_with_all_its_lines(window: MainWindow, qtbot: QtBot) -> None:
-    window.show_conversation("t", [MessageView(1, "user", "word " * 60)])
-    card = window.transcript.findChild(UserCard)
-    assert card is not None
-    qtbot.mouseClick(card.edit_button, Qt.MouseButton.LeftButton)
-    assert card.editor is not None
-    edit = card.editor.edit
+    edit = opened(window, qtbot, "word " * 60)
     qtbot.waitUntil(lambda: edit.height() > 3 * edit.fontMetrics().lineSpacing())
     assert not edit.verticalScrollBar().maximum()
